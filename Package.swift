@@ -81,6 +81,15 @@ let package = Package(
       ],
       swiftSettings: strict),
 
+    .target(
+      name: "Observability",
+      dependencies: [
+        log, nioLocks,
+        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+      ],
+      swiftSettings: strict),
+
     // MARK: The service
     .executableTarget(name: "embed-sql", swiftSettings: strict),
     .plugin(name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-sql"]),
@@ -97,7 +106,7 @@ let package = Package(
       name: "VocativeServer",
       dependencies: [
         "VocativeModel", "VocativeStorage", "Postgres", "PostgresWire", "Identity", "TLSTransport",
-        log, lifecycle, nio, nioLocks,
+        "Observability", log, lifecycle, nio, nioLocks,
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
@@ -111,7 +120,7 @@ let package = Package(
       name: "vocative",
       dependencies: [
         "VocativeServer", "VocativeStorage", "VocativeModel", "EmbeddedPostgres", "Identity",
-        "Postgres", "PostgresWire", "TLSTransport", "VocativeSQL", log, lifecycle,
+        "Postgres", "PostgresWire", "TLSTransport", "VocativeSQL", "Observability", log, lifecycle,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "Metrics", package: "swift-metrics"),
@@ -161,6 +170,9 @@ let package = Package(
         .product(name: "JWTKit", package: "jwt-kit"),
         .product(name: "Crypto", package: "swift-crypto"),
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ObservabilityTests", dependencies: ["Observability", "TestSupport", log],
       swiftSettings: strict),
     .testTarget(
       name: "VocativeStorageTests",
