@@ -1,0 +1,69 @@
+public import PostgresWire
+import VocativeSQL
+
+/// The named statements of `sql/queries`, with the types that the code gives and takes. A test
+/// prepares each against the migrated schema and compares.
+public enum Statements {
+  /// All of them.
+  public static let all: [Statement] = [
+    lockThreads, lockFeeds, threadsAdvance, sendEntries, editEntry, deleteEntry, entriesPage,
+    feedHead, feedHeads, changesPage, markRead, createThread, ensureFeeds, putParticipants,
+    removeParticipant, systemEntries, threadState, threadParticipants, threadsPage, wake,
+    installation,
+  ]
+
+  static let lockThreads = Statement("lock_threads", [.uuidArray], [.int8])
+  static let lockFeeds = Statement("lock_feeds", [.uuidArray, .textArray], [.int8])
+  static let threadsAdvance = Statement(
+    "threads_advance", [.uuidArray, .uuidArray], [.text, .int8])
+  static let sendEntries = Statement(
+    "entries_send",
+    [
+      .uuidArray, .uuidArray, .int4Array, .textArray, .textArray, .textArray, .timestamptzArray,
+      .uuidArray, .jsonbArray, .jsonbArray, .byteaArray,
+    ],
+    [.text] + EntryRecord.columns)
+  static let editEntry = Statement(
+    "entry_edit", [.uuid, .uuid, .text, .bool, .text, .bool, .jsonb],
+    [.text] + EntryRecord.columns)
+  static let deleteEntry = Statement("entry_delete", [.uuid, .uuid, .text], [.text])
+  static let entriesPage = Statement(
+    "entries_page", [.uuid, .text, .int8, .int8, .bool, .int8], EntryRecord.columns)
+  static let feedHead = Statement("feed_head", [.text], [.uuid, .int8])
+  static let feedHeads = Statement("feed_heads", [.textArray], [.text, .int8])
+  static let changesPage = Statement(
+    "changes_page", [.text, .int8, .int8, .int8, .int8, .int8],
+    [.int2, .int8, .uuid, .uuid] + EntryRecord.columns[2...] + [
+      .bool, .bool, .text, .int8, .int8, .int8, .int8, .int8,
+    ])
+  static let markRead = Statement(
+    "read_mark", [.text, .uuid, .int8, .int8], [.int8, .int8, .int8, .bool])
+  static let createThread = Statement(
+    "thread_create", [.uuid, .text, .text, .text, .text, .bytea], [.uuid])
+  static let ensureFeeds = Statement("feeds_ensure", [.textArray], [])
+  static let putParticipants = Statement(
+    "participants_put", [.uuid, .textArray, .textArray, .jsonbArray, .int8, .int8],
+    [.text, .int8])
+  static let removeParticipant = Statement("participant_remove", [.uuid, .text], [.text, .int8])
+  static let systemEntries = Statement(
+    "entry_system", [.uuid, .uuidArray, .textArray, .jsonbArray], [])
+  static let threadState = Statement("thread_state", [.uuid, .text], threadColumns)
+  static let threadParticipants = Statement(
+    "thread_participants", [.uuidArray, .text], [.uuid, .text, .text, .jsonb, .timestamptz])
+  static let threadsPage = Statement(
+    "threads_page", [.text, .timestamptz, .uuid, .int8], threadColumns)
+  static let wake = Statement("wake", [.text], [.void])
+  static let installation = Statement("installation", [], [.uuid, .bytea, .int4])
+
+  private static let threadColumns: [PostgresType] = [
+    .uuid, .text, .text, .text, .text, .bytea, .timestamptz, .timestamptz, .int8, .int8, .int8,
+    .int8,
+  ]
+}
+
+extension Statement {
+  /// The statement in `sql/queries/NAME.sql`.
+  fileprivate init(_ name: String, _ parameters: [PostgresType], _ columns: [PostgresType]) {
+    self.init(name: name, sql: SQL.query(name), parameters: parameters, columns: columns)
+  }
+}
