@@ -1,0 +1,110 @@
+/// What one caller asks of the engine, and what has become of it.
+///
+/// The engine's thread owns everything mutable from `Engine.submit` on. Subclassed to carry a
+/// caller's continuation; every work is completed exactly once.
+package class Work: @unchecked Sendable {
+  package enum Kind {
+    /// A single read on the shared pipelines; run again when a connection is lost.
+    case read
+    /// Statements that commit together, grouped with others.
+    case write
+    /// Statements that commit together, on an exclusive connection.
+    case transaction(Isolation?)
+    /// An exclusive connection.
+    case acquire(holdNanoseconds: UInt64)
+    /// One step on a leased connection.
+    case leased(Lease, LeaseStep)
+  }
+
+  package enum State { case new, queued, sent, finished }
+
+  package let kind: Kind
+  package let steps: [Step]
+  /// Monotonic nanoseconds by which the caller wants an answer; `.max` for never.
+  package let deadline: UInt64
+
+  package internal(set) var state = State.new
+  /// Results held back until the commit is known.
+  var results: [any LibPQResult] = []
+  /// How often it has been sent on a connection that was then lost.
+  var losses = 0
+  /// Runs in a batch of its own after it was in a batch that failed.
+  var isolated = false
+
+  package init(_ kind: Kind, _ steps: [Step], deadline: UInt64) {
+    self.kind = kind
+    self.steps = steps
+    self.deadline = deadline
+  }
+}
+
+/// A statement with its parameters.
+package struct Step: Sendable {
+  package var statement: Statement
+  package var parameters: Parameters
+  package init(_ statement: Statement, _ parameters: Parameters) {
+    self.statement = statement
+    self.parameters = parameters
+  }
+}
+
+/// What can be done on a leased connection; the first two run the work's own steps.
+package enum LeaseStep {
+  case statements
+  case commit
+  case script(String)
+  case copyIn(String)
+  case copyData([UInt8])
+  case copyEnd(failing: String?)
+  case copyOut(String)
+  case copyRead
+  case release(close: Bool)
+}
+
+/// The answer to a work.
+package enum Outcome {
+  case results([any LibPQResult])
+  case lease(Lease)
+  /// A part of a COPY; nil at its end.
+  case chunk([UInt8]?)
+  case failure(PostgresError)
+}
+
+/// An exclusive hold on a connection, good until it is released, revoked or lost.
+package final class Lease: @unchecked Sendable {
+  /// Owned by the engine's thread; nil once over.
+  weak var link: Link?
+  var over: PostgresError?
+  let holdDeadline: UInt64
+  init(link: Link, holdDeadline: UInt64) {
+    self.link = link
+    self.holdDeadline = holdDeadline
+  }
+}
+
+/// The isolation of a transaction (SET TRANSACTION in PostgreSQL's manual).
+public enum Isolation: Sendable, Hashable {
+  /// Each statement sees what was committed before it began; the server's default.
+  case readCommitted
+  /// All statements see one snapshot; conflicting writes fail with SQLSTATE 40001.
+  case repeatableRead
+  /// As if transactions ran one after another; conflicts fail with SQLSTATE 40001.
+  case serializable
+
+  /// The statement that begins such a transaction.
+  package var begin: Statement {
+    switch self {
+    case .readCommitted: Self.beginReadCommitted
+    case .repeatableRead: Self.beginRepeatableRead
+    case .serializable: Self.beginSerializable
+    }
+  }
+
+  package static let commit = Statement(name: "vocative_commit", sql: "COMMIT")
+  private static let beginReadCommitted = Statement(
+    name: "vocative_begin_read_committed", sql: "BEGIN ISOLATION LEVEL READ COMMITTED")
+  private static let beginRepeatableRead = Statement(
+    name: "vocative_begin_repeatable_read", sql: "BEGIN ISOLATION LEVEL REPEATABLE READ")
+  private static let beginSerializable = Statement(
+    name: "vocative_begin_serializable", sql: "BEGIN ISOLATION LEVEL SERIALIZABLE")
+}
