@@ -91,10 +91,10 @@ let package = Package(
       swiftSettings: strict),
 
     // MARK: The service
-    .executableTarget(name: "embed-sql", swiftSettings: strict),
-    .plugin(name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-sql"]),
+    .executableTarget(name: "embed-text", swiftSettings: strict),
+    .plugin(name: "EmbedText", capability: .buildTool(), dependencies: ["embed-text"]),
     .target(
-      name: "VocativeSQL", path: "sql", swiftSettings: strict, plugins: ["EmbedSQL"]),
+      name: "VocativeSQL", path: "sql", swiftSettings: strict, plugins: ["EmbedText"]),
     .target(
       name: "VocativeStorage",
       dependencies: [
@@ -114,8 +114,7 @@ let package = Package(
         .product(name: "Metrics", package: "swift-metrics"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
       ],
-      resources: [.embedInCode("Resources")],
-      swiftSettings: strict),
+      swiftSettings: strict, plugins: ["EmbedText"]),
     .executableTarget(
       name: "vocative",
       dependencies: [

@@ -9,10 +9,10 @@ public struct SQLFile: Sendable, Hashable {
 /// The SQL that is compiled into the binary.
 public enum SQL {
   /// `migrations/*.sql` by ascending name, which is the order in which they apply.
-  public static var migrations: [SQLFile] { embeddedMigrations }
+  public static let migrations = files(in: "migrations")
 
   /// `queries/*.sql` by ascending name; one statement each.
-  public static var queries: [SQLFile] { embeddedQueries }
+  public static let queries = files(in: "queries")
 
   /// The text of `queries/NAME.sql`.
   ///
@@ -26,5 +26,11 @@ public enum SQL {
   }
 
   private static let queriesByName = Dictionary(
-    uniqueKeysWithValues: embeddedQueries.map { ($0.name, $0.text) })
+    uniqueKeysWithValues: queries.map { ($0.name, $0.text) })
+
+  private static func files(in folder: String) -> [SQLFile] {
+    embeddedText.filter { $0.folder == folder }
+      .map { SQLFile(name: String($0.name.dropLast(".sql".count)), text: $0.text) }
+      .sorted { $0.name < $1.name }
+  }
 }

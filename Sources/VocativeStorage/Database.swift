@@ -31,7 +31,13 @@ extension PostgresClient: Database {
   public func transaction(
     _ steps: [(Statement, Parameters)]
   ) async throws(PostgresError) -> [Rows] {
-    try await transaction(steps, deadline: nil, retries: 3)
+    try await transaction(steps, retries: 3)
+  }
+
+  public func withTransaction<Result: Sendable>(
+    _ body: @Sendable (PostgresConnection) async throws -> Result
+  ) async throws -> Result {
+    try await withTransaction(isolation: .readCommitted, retries: 3, body)
   }
 }
 

@@ -1,1 +1,13 @@
-@main struct Main { static func main() {} }
+import ArgumentParser
+
+/// `vocative`: the service and the tools around it.
+@main
+struct Vocative: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "vocative",
+    abstract: "Conversation sync, vocabulary, recipient resolution and suggestions.",
+    version: "0.1.0",
+    subcommands: [
+      Serve.self, Migrate.self, DoctorCommand.self, TokenCommand.self, ConfigurationCommand.self,
+    ])
+}

@@ -6,7 +6,7 @@
 -- $4 bound: the initial sync has given what lies at or above it; null: it is over
 -- $5 limit of threads, $6 limit of entries a thread
 -- Returns rows of three sorts, each thread's in this order:
---   0  the page itself (first row): epoch in thread_id, head in seq, "more" flags
+--   0  the page itself (first row): its epoch as thread_id, its head as seq, whether there is more
 --   1  a thread   2  a participant   3  an entry, ascending; one more than $6 where there are older
 WITH head AS MATERIALIZED (
   SELECT i.epoch, coalesce(f.seq, 0) AS seq
@@ -21,7 +21,8 @@ WITH head AS MATERIALIZED (
   SELECT ft.*, row_number() OVER (ORDER BY ft.place DESC)
     + (SELECT least(count(*), $5) FROM forward) AS n
   FROM vocative.feed_thread AS ft
-  WHERE ft.user_id = $1 AND ft.place < $4 AND NOT ft.removed
+  WHERE ft.user_id = $1 AND ft.place < $4 AND ft.place <= coalesce($3, (SELECT seq FROM head))
+    AND NOT ft.removed
   ORDER BY ft.place DESC LIMIT $5 + 1
 ), chosen AS MATERIALIZED (
   SELECT ft.n, ft.thread_id, ft.place, ft.visible_from, ft.read_up_to, ft.unread_count,
@@ -42,7 +43,7 @@ WITH head AS MATERIALIZED (
   ) AS e
   WHERE NOT c.removed
 )
-SELECT 0::int2 AS sort, 0::int8 AS n, epoch AS thread_id, NULL::uuid AS entry_id, seq,
+SELECT 0::int2 AS sort, 0::int8 AS n, NULL::uuid AS entry_id, epoch AS thread_id, seq,
   NULL::int8 AS created_seq, NULL::text AS sender_id, NULL::text AS kind, NULL::text AS text,
   NULL::timestamptz AS sent_at, NULL::timestamptz AS received_at, NULL::timestamptz AS edited_at,
   NULL::timestamptz AS deleted_at, NULL::uuid AS reply_to, NULL::jsonb AS recipients,
@@ -53,12 +54,12 @@ SELECT 0::int2 AS sort, 0::int8 AS n, epoch AS thread_id, NULL::uuid AS entry_id
   NULL::int8 AS read_up_to, NULL::int8 AS unread_count, NULL::int8 AS floor
 FROM head
 UNION ALL
-SELECT 1, n, thread_id, NULL, seq, NULL, NULL, kind, subject, created_at, last_activity_at, NULL,
+SELECT 1, n, NULL, thread_id, seq, NULL, NULL, kind, subject, created_at, last_activity_at, NULL,
   NULL, NULL, NULL, NULL, NULL, removed, NULL, history, place, visible_from, read_up_to,
   unread_count, floor
 FROM chosen
 UNION ALL
-SELECT 2, c.n, p.thread_id, NULL, NULL, NULL, p.user_id, p.role, NULL, p.joined_at, NULL, NULL,
+SELECT 2, c.n, NULL, p.thread_id, NULL, NULL, p.user_id, p.role, NULL, p.joined_at, NULL, NULL,
   p.left_at, NULL, p.name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM chosen AS c
 JOIN vocative.participant AS p ON p.thread_id = c.thread_id
@@ -67,7 +68,7 @@ WHERE NOT c.removed AND (p.left_at IS NULL OR EXISTS (
   WHERE e.thread_id = p.thread_id AND (e.sender_id = p.user_id OR e.system ->> 'userId' = p.user_id
     OR jsonb_path_exists(e.recipients, '$.*[*] ? (@ == $u)', jsonb_build_object('u', p.user_id)))))
 UNION ALL
-SELECT 3, n, thread_id, entry_id, seq, created_seq, sender_id, kind, text, sent_at, received_at,
+SELECT 3, n, entry_id, thread_id, seq, created_seq, sender_id, kind, text, sent_at, received_at,
   edited_at, deleted_at, reply_to, recipients, attachments, system, NULL, NULL, NULL, NULL, NULL,
   NULL, NULL, NULL
 FROM entries

@@ -1,0 +1,148 @@
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import VocativeModel
+
+extension ServiceContext {
+  /// The thread that the path names.
+  func threadID() throws -> ThreadID {
+    guard let id = ThreadID(try parameters.require("threadId")) else {
+      throw ServiceError(.badIdentifier("the thread's id in the path must be a UUID"))
+    }
+    return id
+  }
+
+  /// The entry that the path names.
+  func entryID() throws -> EntryID {
+    guard let id = EntryID(try parameters.require("entryId")) else {
+      throw ServiceError(.badIdentifier("the entry's id in the path must be a UUID"))
+    }
+    return id
+  }
+
+  /// The user that the path names.
+  func userID() throws -> UserID {
+    let encoded = try parameters.require("userId")
+    guard let decoded = encoded.removingPercentEncoding, let id = UserID(decoded) else {
+      throw ServiceError(
+        .badIdentifier(
+          "the user's id in the path must be 1 to 128 bytes of UTF-8, percent-encoded"))
+    }
+    return id
+  }
+}
+
+/// The query of a request, read strictly: what is not known, given twice or out of range is an
+/// error, never without effect.
+struct Query {
+  private let values: [Substring: Substring]
+
+  init(_ request: Request, allowing names: [Substring]) throws {
+    var values: [Substring: Substring] = [:]
+    for (name, value) in request.uri.queryParameters {
+      guard names.contains(name) else {
+        throw ServiceError(
+          .badQuery(
+            names.isEmpty
+              ? "this call takes no query parameters"
+              : "a query parameter is not known; they are \(names.joined(separator: ", "))"))
+      }
+      guard values.updateValue(value, forKey: name) == nil else {
+        throw ServiceError(.badQuery("\(name) is given twice"))
+      }
+    }
+    self.values = values
+  }
+
+  subscript(name: Substring) -> Substring? { values[name] }
+
+  /// A whole number in a range; nil where it is not given.
+  func integer(_ name: Substring, in range: ClosedRange<Int64>) throws -> Int64? {
+    guard let text = values[name] else { return nil }
+    guard let value = Int64(text), range.contains(value) else {
+      let most = range.upperBound == .max ? "2^63-1" : "\(range.upperBound)"
+      throw ServiceError(
+        .badQuery("\(name) must be a whole number from \(range.lowerBound) to \(most)"))
+    }
+    return value
+  }
+
+  /// The length of a page.
+  func limit(_ limits: Limits) throws -> Int {
+    try integer("limit", in: 1...Int64(limits.maximumPage)).map(Int.init) ?? limits.defaultPage
+  }
+}
+
+extension Request {
+  /// Reads the whole body as JSON of a type.
+  ///
+  /// - Throws: 413 for a body over the limit, 415 for another media type, 400 for what is not JSON
+  ///   in UTF-8, 422 for what is not of the type.
+  func json<Body: Decodable>(_ type: Body.Type, _ limits: Limits) async throws -> Body {
+    if let mediaType = headers[.contentType]?.split(separator: ";").first,
+      mediaType.trimmingCharacters(while: \.isWhitespace).lowercased() != "application/json"
+    {
+      throw ServiceError(.unsupportedMediaType)
+    }
+    if let length = headers[.contentLength].flatMap(Int.init), length > limits.bodyBytes {
+      throw ServiceError(.bodyTooLarge(limits.bodyBytes))
+    }
+    let body: ByteBuffer
+    do {
+      body = try await self.body.collect(upTo: limits.bodyBytes)
+    } catch is NIOTooManyBytesError {
+      throw ServiceError(.bodyTooLarge(limits.bodyBytes))
+    }
+    return try JSONBody.decode(type, from: Data(body.readableBytesView))
+  }
+}
+
+extension Substring {
+  func trimmingCharacters(while condition: (Character) -> Bool) -> Substring {
+    var trimmed = drop(while: condition)
+    while let last = trimmed.last, condition(last) { trimmed.removeLast() }
+    return trimmed
+  }
+}
+
+/// Decoding with errors that say where and what, and never what was there.
+enum JSONBody {
+  static func decode<Body: Decodable>(_ type: Body.Type, from data: Data) throws -> Body {
+    // The decoder would repair it.
+    guard String(validating: data, as: UTF8.self) != nil else {
+      throw ServiceError(.malformedJSON("the body is not valid UTF-8"))
+    }
+    do {
+      return try JSONDecoder().decode(type, from: data)
+    } catch let error as InvalidValue {
+      throw ServiceError(error)
+    } catch let error as DecodingError {
+      throw ServiceError(problem(of: error))
+    }
+  }
+
+  private static func problem(of error: DecodingError) -> Problem {
+    switch error {
+    case .keyNotFound(let key, let context):
+      return .invalid(InvalidValue.pointer(context.codingPath + [key]), "must be there")
+    case .typeMismatch(let type, let context), .valueNotFound(let type, let context):
+      return .invalid(
+        InvalidValue.pointer(context.codingPath), "must be \(Self.name(of: type))")
+    case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+      return .invalid(InvalidValue.pointer(context.codingPath), "has a value that is not allowed")
+    default: return .malformedJSON("the body is not JSON (RFC 8259)")
+    }
+  }
+
+  private static func name(of type: any Any.Type) -> String {
+    switch type {
+    case is String.Type: "a string"
+    case is Int64.Type, is Int.Type: "a whole number"
+    case is Double.Type: "a number"
+    case is Bool.Type: "true or false"
+    case is [Any].Type: "an array"
+    default: "of another type"
+    }
+  }
+}

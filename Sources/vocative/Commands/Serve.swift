@@ -1,0 +1,220 @@
+import ArgumentParser
+import FoundationEssentials
+import Hummingbird
+import Identity
+import Logging
+import NIOCore
+import Postgres
+import PostgresWire
+import ServiceLifecycle
+import TLSTransport
+import UnixSignals
+import VocativeServer
+import VocativeStorage
+
+/// `vocative serve`: the service.
+struct Serve: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Runs the service.", discussion: ConfigurationReference.help)
+
+  @Flag(help: "Loads a small conversation, and serves a page to try it; in development mode only.")
+  var demo = false
+
+  @OptionGroup var options: ConfigurationOptions
+
+  func run() async throws {
+    let composition = try Composition(options)
+    if demo, composition.mode != .development {
+      throw ValidationError("--demo goes with mode development only")
+    }
+    let access = try await composition.openDatabase()
+    do {
+      if let cluster = access.cluster { try await composition.prepare(cluster, access) }
+      let wantsDemo = demo
+      try await composition.withClient(composition.client(access.service)) { client in
+        try await Server(composition: composition, client: client, demo: wantsDemo).run()
+      }
+    } catch {
+      try? await access.cluster?.stop()
+      throw error
+    }
+    try await access.cluster?.stop()
+  }
+}
+
+/// The service over a database that is there.
+private struct Server: Sendable {
+  let composition: Composition
+  let client: PostgresClient
+  let demo: Bool
+
+  private var logger: Logger { composition.logger }
+  private var configuration: ServiceConfiguration { composition.configuration }
+
+  func run() async throws {
+    let installation = try await verifiedInstallation()
+    let storage = Storage(database: client, makeID: Composition.makeID)
+    let (source, authenticator) = try composition.authentication()
+    await source.refresh()
+    let session = demo ? try await DemoConversation(composition, storage).load() : nil
+    let parts = ServiceParts(
+      storage: storage, authenticator: authenticator, tokenKey: installation.tokenKey,
+      limits: composition.limits, readiness: readiness(source), demo: session,
+      now: Composition.now, random: Composition.random)
+
+    var services: [any Service] = [source]
+    services.append(
+      WakeUpService(
+        wakeUps: storage.wakeUps, client: client, replica: replicaName(),
+        heartbeat: configuration.events.heartbeat, poll: configuration.events.poll, logger: logger))
+    var contexts: TLSContextBox?
+    if !configuration.plaintext {
+      let tls = try composition.tlsConfiguration()
+      let context = try TLSContext(tls)
+      for warning in context.warnings { logger.warning("\(warning)") }
+      let box = TLSContextBox(context)
+      let reloader = TLSReloader(configuration: tls, box: box, logger: logger)
+      services.append(TLSReloadService(reloader, every: .seconds(5)))
+      services.append(HangUpService(reloader: reloader, keys: source, logger: logger))
+      contexts = box
+    }
+    services.append(
+      Administration.application(
+        metrics: composition.metrics, readiness: parts.readiness,
+        host: configuration.admin.host, port: configuration.admin.port,
+        gauges: gauges(storage, authenticator), logger: logger))
+    services.append(application(parts, contexts))
+
+    var group = ServiceGroupConfiguration(
+      services: services.map { .init(service: $0) }, gracefulShutdownSignals: [.sigterm, .sigint],
+      logger: logger)
+    group.maximumGracefulShutdownDuration = configuration.shutdownDeadline
+    try await ServiceGroup(configuration: group).run()
+    logger.info("stopped")
+  }
+
+  /// Waits for the database, and refuses one that this build was not made for.
+  private func verifiedInstallation() async throws -> Installation {
+    var pause = Duration.milliseconds(100)
+    var attempts = 0
+    while true {
+      do throws(PostgresError) {
+        let installation = try await Installation.load(from: client)
+        guard installation.version == Installation.expectedVersion else {
+          throw ExitWithMessage(
+            "the database's schema has version \(installation.version), this build needs "
+              + "\(Installation.expectedVersion): "
+              + (installation.version < Installation.expectedVersion
+                ? "run `vocative migrate`" : "run a newer build"))
+        }
+        return installation
+      } catch {
+        if error.sqlState == "3F000" || error.sqlState == "42P01" {
+          throw ExitWithMessage("the database has no schema yet: run `vocative migrate`")
+        }
+        if error.sqlState == "42501" {
+          throw ExitWithMessage(
+            "the database's role may not read the schema: make it a member of vocative_service")
+        }
+        attempts += 1
+        guard error.code != .server, error.code != .configuration, attempts < 10 else {
+          throw error
+        }
+        logger.warning("the database is not there yet", metadata: ["error": "\(error)"])
+        try await Task.sleep(for: pause)
+        pause = min(pause * 2, .seconds(5))
+      }
+    }
+  }
+
+  private func application(
+    _ parts: ServiceParts, _ contexts: TLSContextBox?
+  ) -> some ApplicationProtocol {
+    Application(
+      responder: Service.responder(parts), server: makeServerBuilder(tls: contexts),
+      configuration: ApplicationConfiguration(
+        address: .hostname(configuration.listen.host, port: configuration.listen.port),
+        serverName: "vocative", backlog: 4096),
+      onServerRunning: { channel in
+        let port = channel.localAddress?.port ?? configuration.listen.port
+        announce(port: port)
+      },
+      logger: logger)
+  }
+
+  private func announce(port: Int) {
+    let scheme = configuration.plaintext ? "http" : "https"
+    logger.info(
+      "listening",
+      metadata: ["address": "\(scheme)://\(configuration.listen.host):\(port)"])
+    if demo { print(DemoConversation.welcome(composition, port: port), terminator: "") }
+    fflushStandardOutput()
+  }
+
+  private func readiness(_ source: JWKSSource) -> @Sendable () async -> Readiness {
+    { [client] in
+      var database: String?
+      do throws(PostgresError) {
+        try await client.ready(deadline: .seconds(1))
+      } catch {
+        database = "\(error.code)"
+      }
+      let keys = source.status.isReady ? nil : "no key set is loaded"
+      return Readiness(parts: [("database", database), ("identity", keys)])
+    }
+  }
+
+  private func gauges(
+    _ storage: Storage, _ authenticator: Authenticator
+  ) -> @Sendable () -> [(name: String, value: Double)] {
+    {
+      [
+        ("vocative_followers", Double(storage.wakeUps.followers)),
+        ("vocative_cached_tokens", Double(authenticator.cachedTokens)),
+      ]
+    }
+  }
+
+  /// What other replicas know this one by: 8 hexadecimal characters.
+  private func replicaName() -> String {
+    let digits = String(Composition.random() & 0xffff_ffff, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+}
+
+/// Wake-ups, for the life of the service.
+private struct WakeUpService: ServiceLifecycle.Service {
+  let wakeUps: WakeUps
+  let client: PostgresClient
+  let replica: String
+  let heartbeat: Duration
+  let poll: Duration
+  let logger: Logger
+
+  func run() async throws {
+    await wakeUps.run(
+      client, replica: replica, heartbeat: heartbeat, poll: poll, logger: logger)
+  }
+}
+
+/// SIGHUP reads certificates, ticket keys and the key set anew.
+private struct HangUpService: ServiceLifecycle.Service {
+  let reloader: TLSReloader
+  let keys: JWKSSource
+  let logger: Logger
+
+  func run() async throws {
+    for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+      do throws(TLSError) { try reloader.reload() } catch {
+        logger.error("certificates stay as they were", metadata: ["error": "\(error)"])
+      }
+      await keys.refresh()
+    }
+  }
+}
+
+/// Ends the process with a line for its user.
+struct ExitWithMessage: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
