@@ -1,0 +1,54 @@
+public import HummingbirdCore
+import HummingbirdHTTP2
+public import Logging
+public import NIOCore
+import NIOHTTP2
+import TLSTransport
+
+/// A connection over TLS that speaks HTTP/2 or HTTP/1.1, as the client's ALPN asks; without ALPN,
+/// HTTP/1.1.
+struct TLSHTTPChannel: ServerChildChannel {
+  typealias Negotiated = NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Channel.Value>
+
+  struct Value: ServerChildChannelValue {
+    let negotiated: EventLoopFuture<Negotiated>
+    let channel: any Channel
+  }
+
+  private let contexts: TLSContextBox
+  private let limits: TLSConnectionLimits
+  private let onHandshake: @Sendable (Result<TLSConnectionInfo, TLSError>) -> Void
+  private let http1: HTTP1Channel
+  private let http2: HTTP2Channel
+
+  init(
+    contexts: TLSContextBox, limits: TransportLimits,
+    onHandshake: @escaping @Sendable (Result<TLSConnectionInfo, TLSError>) -> Void,
+    responder: @escaping HTTPChannelHandler.Responder
+  ) {
+    self.contexts = contexts
+    self.limits = limits.tls
+    self.onHandshake = onHandshake
+    http1 = HTTP1Channel(responder: responder, configuration: limits.http1)
+    http2 = HTTP2Channel(responder: responder, configuration: limits.http2)
+  }
+
+  func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+    channel.eventLoop.makeCompletedFuture {
+      try channel.pipeline.syncOperations.addHandler(
+        TLSServerHandler(contexts.current, limits: limits, onHandshake: onHandshake))
+    }.flatMap {
+      channel.configureHTTP2AsyncSecureUpgrade(
+        http1ConnectionInitializer: { http1.setup(channel: $0, logger: logger) },
+        http2ConnectionInitializer: { http2.setup(channel: $0, logger: logger) })
+    }.map { Value(negotiated: $0, channel: channel) }
+  }
+
+  func handle(value: Value, logger: Logger) async {
+    switch try? await value.negotiated.get() {
+    case .http1_1(let connection): await http1.handle(value: connection, logger: logger)
+    case .http2(let connection): await http2.handle(value: connection, logger: logger)
+    case nil: break  // the handshake failed; `onHandshake` has said so
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+
+/// Files of a private certificate authority and what it signed, in a directory of their own that is
+/// removed with the object. Made with the openssl command, so that nothing of ours made them.
+final class TestCertificates: Sendable {
+  let directory: String
+
+  /// What a run of the openssl command said.
+  struct Output: Sendable {
+    var status: Int32
+    var text: String
+  }
+
+  init() throws {
+    directory =
+      FileManager.default.temporaryDirectory
+      .appendingPathComponent("vocative-tls-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    try authority("ca")
+    try authority("other-ca")
+    try certificate("ecdsa", key: ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
+    try certificate("rsa", key: ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"])
+    try certificate("client", key: Self.ec)
+    try certificate("stranger", key: Self.ec, authority: "other-ca")
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+  static let ec = ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+
+  func path(_ name: String) -> String { "\(directory)/\(name)" }
+
+  private func authority(_ name: String) throws {
+    try openssl(
+      ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+        + ["-keyout", path("\(name).key"), "-out", path("\(name).pem"), "-days", "30"]
+        + ["-subj", "/CN=Test \(name)"])
+  }
+
+  /// Makes `name.key` and `name.pem`, signed by the authority, for localhost and as a client.
+  func certificate(
+    _ name: String, key: [String], authority: String = "ca", days: Int = 30,
+    subject: String? = nil
+  ) throws {
+    try openssl(["genpkey", "-out", path("\(name).key")] + key)
+    try openssl(
+      ["req", "-new", "-key", path("\(name).key"), "-out", path("\(name).csr")]
+        + ["-subj", subject ?? "/O=Vocative/CN=\(name)"])
+    let extensions = path("\(name).ext")
+    try "subjectAltName=DNS:localhost,IP:127.0.0.1,URI:urn:test:\(name)\n"
+      .write(toFile: extensions, atomically: true, encoding: .utf8)
+    try openssl(
+      ["x509", "-req", "-in", path("\(name).csr"), "-CA", path("\(authority).pem")]
+        + ["-CAkey", path("\(authority).key"), "-CAcreateserial", "-days", "\(days)"]
+        + ["-extfile", extensions, "-out", path("\(name).pem")])
+  }
+
+  @discardableResult
+  func openssl(_ arguments: [String]) throws -> Output {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["openssl"] + arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let data = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    let result = Output(
+      status: process.terminationStatus, text: String(decoding: data, as: UTF8.self))
+    guard result.status == 0 else { throw CommandFailure(arguments: arguments, output: result) }
+    return result
+  }
+
+  struct CommandFailure: Error {
+    var arguments: [String]
+    var output: Output
+  }
+
+  /// Runs `openssl s_client`, sends a line, and waits until the server closes.
+  func client(port: Int, _ arguments: [String], line: String = "ping") async throws -> Output {
+    let process = Process()
+    let input = Pipe()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments =
+      ["timeout", "20", "openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-ign_eof"]
+      + ["-CAfile", path("ca.pem")] + arguments
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = output
+    return try await withCheckedThrowingContinuation { continuation in
+      // Reading blocks until the command ends: on a thread of its own.
+      Thread.detachNewThread {
+        do {
+          try process.run()
+          // A client that was refused has no reader left for its input.
+          try? input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+          let data = output.fileHandleForReading.readDataToEndOfFile()
+          process.waitUntilExit()
+          try? input.fileHandleForWriting.close()
+          continuation.resume(
+            returning: Output(
+              status: process.terminationStatus, text: String(decoding: data, as: UTF8.self)))
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
+    }
+  }
+
+  /// One set for the whole run: making keys takes longer than most tests.
+  static let shared = Result { try TestCertificates() }
+}
