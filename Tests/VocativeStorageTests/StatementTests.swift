@@ -1,0 +1,56 @@
+import PostgresWire
+import Testing
+import TestSupport
+import VocativeSQL
+import VocativeStorage
+
+@Suite struct StatementTests {
+  @Test func everyQueryFileIsAStatement() {
+    #expect(Set(Statements.all.map(\.name)) == Set(SQL.queries.map(\.name)))
+  }
+
+  /// psql describes the result of each without running it; the parameters' types are tried as
+  /// typed nulls, which fail where the statement means another type.
+  @Test func typesAreThoseOfTheMigratedSchema() async throws {
+    try await TestCluster.shared.withDatabase(template: StorageFixture.template) { conninfo in
+      var script = "SET ROLE vocative_service;\n"
+      for statement in Statements.all {
+        var sql = statement.sql
+        for (index, type) in statement.parameters.enumerated().reversed() {
+          sql = sql.replacing("$\(index + 1)", with: "(NULL::\(type))")
+        }
+        script += "\\echo @\(statement.name)\n\(sql)\\gdesc\n"
+        let types = statement.parameters.map(\.description).joined(separator: ", ")
+        script +=
+          "PREPARE \(statement.name)\(types.isEmpty ? "" : "(\(types))") AS \(statement.sql);\n"
+      }
+      let output = try await Shell.run(
+        "psql", ["-qXAt", "-v", "ON_ERROR_STOP=1", "-d", conninfo, "-f", "-"], input: script)
+      var described: [String: [String]] = [:]
+      var name = ""
+      for line in output.split(separator: "\n") {
+        if line.hasPrefix("@") {
+          name = String(line.dropFirst())
+          described[name] = []
+        } else if let type = line.split(separator: "|").last, line.contains("|") {
+          described[name, default: []].append(String(type))
+        }
+      }
+      for statement in Statements.all {
+        #expect(
+          described[statement.name] == statement.columns.map(Self.sqlName), "\(statement.name)")
+      }
+    }
+  }
+
+  private static func sqlName(_ type: PostgresType) -> String {
+    switch type {
+    case .int2: "smallint"
+    case .int4: "integer"
+    case .int8: "bigint"
+    case .bool: "boolean"
+    case .timestamptz: "timestamp with time zone"
+    default: type.description
+    }
+  }
+}
