@@ -37,4 +37,9 @@ public struct ChangedThread: Hashable, Sendable, Codable {
 public struct ReadState: Hashable, Sendable, Codable {
   public var readUpTo: Int64
   public var unreadCount: Int64
+
+  public init(readUpTo: Int64, unreadCount: Int64) {
+    self.readUpTo = readUpTo
+    self.unreadCount = unreadCount
+  }
 }

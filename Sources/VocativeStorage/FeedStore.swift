@@ -71,8 +71,9 @@ public struct FeedStore: Sendable {
   ) async throws(PostgresError) -> Bool {
     guard token.bound == nil, token.base == token.cursor else { return false }
     let rows = try await database.query(Statements.feedHead, Parameters(user.string))
-    return try rows[0].decode(UUID.self, at: 0) == token.epoch
-      && rows[0].decode(Int64.self, at: 1) == token.cursor
+    let epoch = try rows[0].decode(UUID.self, at: 0)
+    let head = try rows[0].decode(Int64.self, at: 1)
+    return epoch == token.epoch && head == token.cursor
   }
 
   /// Moves the caller's read marker; nil where they are not in the thread.

@@ -1,4 +1,4 @@
-import Crypto
+public import Crypto
 public import FoundationEssentials
 public import VocativeModel
 

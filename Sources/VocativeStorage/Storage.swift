@@ -1,7 +1,7 @@
 public import Crypto
 public import FoundationEssentials
-public import Postgres
-import PostgresWire
+import Postgres
+public import PostgresWire
 import VocativeSQL
 
 /// All stores over one database.

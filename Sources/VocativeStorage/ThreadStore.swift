@@ -1,5 +1,5 @@
 import Crypto
-public import FoundationEssentials
+import FoundationEssentials
 import Postgres
 public import PostgresWire
 public import VocativeModel

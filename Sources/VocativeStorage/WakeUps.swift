@@ -2,7 +2,7 @@ public import Logging
 import NIOConcurrencyHelpers
 public import Postgres
 import PostgresWire
-public import ServiceLifecycle
+import ServiceLifecycle
 public import VocativeModel
 
 /// Tells those who follow feeds at this replica that they moved, here or at another replica.
