@@ -24,6 +24,7 @@ struct ClusterDirectory: Sendable {
 
   /// Makes the directory when it is missing, private to `owner`, and finds a place for the socket.
   init(path: String, owner: SystemUser?, port: Int) throws {
+    try Self.checkIsOurs(path)
     try Self.makePrivate(path, owner: owner)
     guard let resolved = realpath(path, nil) else {
       throw Self.unusable(path, "cannot be resolved: \(String(cString: strerror(errno)))")
@@ -49,14 +50,14 @@ struct ClusterDirectory: Sendable {
     return "/tmp/vocative-\(userID)-\(String(hash, radix: 36))"
   }
 
-  /// The major version that made the cluster; nil when there is none yet.
-  func clusterVersion() throws -> Int? {
+  /// The major version that made a cluster; nil when there is none yet.
+  static func clusterVersion(of cluster: String) throws -> Int? {
     guard FileManager.default.fileExists(atPath: cluster) else { return nil }
     guard
       let data = FileManager.default.contents(atPath: "\(cluster)/PG_VERSION"),
       let version = Int(String(decoding: data, as: UTF8.self).prefix { $0.isNumber })
     else {
-      throw Self.unusable(cluster, "exists but is no PostgreSQL cluster (no PG_VERSION)")
+      throw unusable(cluster, "exists but is no PostgreSQL cluster (no PG_VERSION)")
     }
     return version
   }
@@ -101,6 +102,14 @@ struct ClusterDirectory: Sendable {
     }
     if let owner { _ = chown(file, owner.userID, owner.groupID) }
     _ = chmod(file, 0o600)
+  }
+
+  /// Refuses a directory that holds something else: it would be closed to its users.
+  private static func checkIsOurs(_ path: String) throws {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    guard names.isEmpty || names.contains("lock") else {
+      throw unusable(path, "is not empty and no database directory; choose a new or empty one")
+    }
   }
 
   /// Makes a directory of mode 0700 that belongs to `owner`, or checks that it is one.

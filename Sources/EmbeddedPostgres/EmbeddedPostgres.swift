@@ -70,13 +70,24 @@ public actor EmbeddedPostgres {
       path: configuration.directory, owner: user, port: configuration.port)
     let lock = try FileLock(path: directory.lockFile)
     let installation = try Installation.find(
-      in: configuration.installationsDirectory, clusterVersion: directory.clusterVersion())
+      in: configuration.installationsDirectory,
+      clusterVersion: ClusterDirectory.clusterVersion(of: directory.cluster))
     let cluster = EmbeddedPostgres(
       configuration: configuration, directory: directory, installation: installation, lock: lock,
       logger: logger)
     try await cluster.initializeIfNeeded()
     try await cluster.startServer()
     return cluster
+  }
+
+  /// The major version of the server that a start would run; makes and changes nothing.
+  ///
+  /// - Throws: ``EmbeddedPostgresError`` when there is none to run.
+  public static func installedVersion(for configuration: Configuration) throws -> Int {
+    try Installation.find(
+      in: configuration.installationsDirectory,
+      clusterVersion: ClusterDirectory.clusterVersion(of: "\(configuration.directory)/cluster")
+    ).majorVersion
   }
 
   /// The server's process id; nil while it does not run.
@@ -131,7 +142,7 @@ public actor EmbeddedPostgres {
 
   private func initializeIfNeeded() async throws {
     try directory.removeUnfinishedCluster()
-    guard try directory.clusterVersion() == nil else { return }
+    guard try ClusterDirectory.clusterVersion(of: directory.cluster) == nil else { return }
     logger.info("Making a PostgreSQL cluster", metadata: ["directory": "\(directory.path)"])
     var arguments = [
       "--pgdata=\(directory.unfinishedCluster)", "--username=\(Self.superuser)",

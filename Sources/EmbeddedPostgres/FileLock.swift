@@ -33,5 +33,9 @@ final class FileLock: Sendable {
   }
 
   /// Lets go of the lock. The file stays, so that a lock taken meanwhile is on the same file.
-  deinit { close(descriptor) }
+  deinit {
+    // Closing alone would leave it held by a child that has been forked and not yet executed.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }

@@ -90,6 +90,7 @@ import Testing
       let unfinished = "\(directory)/cluster.unfinished"
       try FileManager.default.createDirectory(
         atPath: unfinished, withIntermediateDirectories: true)
+      try Data().write(to: URL(filePath: "\(directory)/lock"))
       try Data("15".utf8).write(to: URL(filePath: "\(unfinished)/PG_VERSION"))
       try await withCluster(ephemeral(directory)) { cluster in
         try await expect(cluster, toAnswer: "1", to: "SELECT 1")

@@ -47,10 +47,23 @@ import Testing
     try await withScratchDirectory { scratch in
       try FileManager.default.createDirectory(
         atPath: "\(scratch)/data/cluster", withIntermediateDirectories: true)
+      try Data().write(to: URL(filePath: "\(scratch)/data/lock"))
       let error = await #expect(throws: EmbeddedPostgresError.self) {
         try await EmbeddedPostgres.start(ephemeral("\(scratch)/data"), logger: quiet)
       }
       #expect(error?.code == .directoryUnusable)
+    }
+  }
+
+  @Test func aDirectoryOfSomethingElseIsLeftAsItIs() async throws {
+    try await withScratchDirectory { scratch in
+      try Data().write(to: URL(filePath: "\(scratch)/letter.txt"))
+      let before = try permissions(scratch)
+      let error = await #expect(throws: EmbeddedPostgresError.self) {
+        try await EmbeddedPostgres.start(ephemeral(scratch), logger: quiet)
+      }
+      #expect(error?.code == .directoryUnusable)
+      #expect(try permissions(scratch) == before)
     }
   }
 

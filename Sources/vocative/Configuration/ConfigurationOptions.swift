@@ -13,14 +13,19 @@ struct ConfigurationOptions: ParsableArguments {
     help: ArgumentHelp("Settings, as listed above.", valueName: "--key value"))
   var settings: [String] = []
 
-  /// The configuration of this process.
-  ///
-  /// - Throws: ``ConfigurationError``; its `exitCode` is the process's.
+  /// The configuration of this process. When there is something wrong with it, says all of it on
+  /// standard error and throws the `ExitCode` that the process is to end with.
   func load() throws -> ServiceConfiguration {
-    try ServiceConfiguration.load(
-      arguments: settings, environment: ProcessInfo.processInfo.environment,
-      isRoot: geteuid() == 0,
-      readFile: { try Data(contentsOf: URL(filePath: $0)) })
+    do {
+      return try ServiceConfiguration.load(
+        arguments: settings, environment: ProcessInfo.processInfo.environment,
+        isRoot: geteuid() == 0,
+        readFile: { try Data(contentsOf: URL(filePath: $0)) })
+    } catch {
+      let text = Array("\(error)\nEvery setting is explained by: vocative configuration\n".utf8)
+      _ = write(STDERR_FILENO, text, text.count)
+      throw ExitCode(error.exitCode)
+    }
   }
 }
 

@@ -106,7 +106,7 @@ struct ConfigurationSource {
   static func suggestion(for name: String, among known: some Sequence<String>) -> String? {
     let nearest = known.map { (name: $0, distance: editDistance($0, name)) }
       .min { ($0.distance, $0.name) < ($1.distance, $1.name) }
-    return nearest.flatMap { $0.distance <= max(2, name.count / 4) ? $0.name : nil }
+    return nearest.flatMap { $0.distance <= max(1, name.count / 4) ? $0.name : nil }
   }
 
   private mutating func take(_ key: ConfigurationKey, text: String, name: String) {
