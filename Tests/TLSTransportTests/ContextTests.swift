@@ -151,7 +151,7 @@ import Testing
   @Test(arguments: [0, 1, 79, 81, 17 * 80])
   func wrongSizes(size: Int) throws {
     let path = path()
-    FileManager.default.createFile(
+    _ = FileManager.default.createFile(
       atPath: path, contents: Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 7) }),
       attributes: [.posixPermissions: 0o600])
     let error = Result { () throws(TLSError) in try TicketKeyRing(file: path) }.failure
@@ -165,11 +165,11 @@ import Testing
     let path = path()
     try TicketKeyRing.rotate(file: path, keeping: 1)
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-    for operation in [
-      { () throws(TLSError) in try TicketKeyRing(file: path) },
-      { () throws(TLSError) in try TicketKeyRing.rotate(file: path, keeping: 2) },
-    ] {
-      let error = Result(catching: operation).failure
+    let errors = [
+      Result { () throws(TLSError) in try TicketKeyRing(file: path) }.failure,
+      Result { () throws(TLSError) in try TicketKeyRing.rotate(file: path, keeping: 2) }.failure,
+    ]
+    for error in errors {
       #expect(error?.code == .insecurePermissions)
       #expect(error?.description.hasSuffix("run: chmod 600 \(path)") == true)
     }

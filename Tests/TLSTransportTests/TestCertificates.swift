@@ -78,8 +78,11 @@ final class TestCertificates: Sendable {
     var output: Output
   }
 
-  /// Runs `openssl s_client`, sends a line, and waits until the server closes.
-  func client(port: Int, _ arguments: [String], line: String = "ping") async throws -> Output {
+  /// Runs `openssl s_client`, sends lines, and waits until the server closes.
+  ///
+  /// s_client takes a command (R, K) only as the beginning of what one read brings, so the lines
+  /// go out some time apart.
+  func client(port: Int, _ arguments: [String], lines: [String] = ["ping"]) async throws -> Output {
     let process = Process()
     let input = Pipe()
     let output = Pipe()
@@ -95,8 +98,11 @@ final class TestCertificates: Sendable {
       Thread.detachNewThread {
         do {
           try process.run()
-          // A client that was refused has no reader left for its input.
-          try? input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+          for (index, line) in lines.enumerated() {
+            if index > 0 { Thread.sleep(forTimeInterval: 0.2) }
+            // A client that was refused has no reader left for its input.
+            try? input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+          }
           let data = output.fileHandleForReading.readDataToEndOfFile()
           process.waitUntilExit()
           try? input.fileHandleForWriting.close()

@@ -1,7 +1,7 @@
-public import HummingbirdCore
+import HummingbirdCore
 import HummingbirdHTTP2
-public import Logging
-public import NIOCore
+import Logging
+import NIOCore
 import NIOHTTP2
 import TLSTransport
 

@@ -1,5 +1,5 @@
-public import HummingbirdCore
-public import HummingbirdHTTP2
+import HummingbirdCore
+import HummingbirdHTTP2
 public import NIOCore
 public import TLSTransport
 
