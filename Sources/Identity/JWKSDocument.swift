@@ -84,6 +84,8 @@ func fetchJWKS(
     tlsConfiguration: tls, redirectConfiguration: .disallow,
     timeout: .init(connect: limit, read: limit))
   configuration.httpVersion = .http1Only
+  // Retries are ours, and the first reason is the one to report.
+  configuration.connectionPool.retryConnectionEstablishment = false
 
   let request = request(for: url, unless: known)
   do {

@@ -115,7 +115,13 @@ public final class JWKSSource: Service, Sendable {
   public func run() async throws {
     await cancelWhenGracefulShutdown {
       while !Task.isCancelled {
-        _ = await self.refreshing(spacing: .zero)?.value
+        let refresh = self.refreshing(spacing: .zero)
+        // A provider that hangs must not hold up the shutdown.
+        await withTaskCancellationHandler {
+          _ = await refresh?.value
+        } onCancel: {
+          refresh?.cancel()
+        }
         try? await Task.sleep(for: self.nextDelay())
       }
     }

@@ -32,11 +32,10 @@ public struct LogOutput: Sendable {
   private let now: @Sendable () -> Date
   private let write: @Sendable ([UInt8]) -> Void
 
-  /// An output to standard error.
+  /// An output to standard error. The process has to ignore SIGPIPE, as every server does.
   public init(format: Format, level: Logger.Level, now: @escaping @Sendable () -> Date) {
     self.init(format: format, level: level, now: now) { line in
-      // A line that cannot be written is lost: there is no one to tell, and a full pipe or a
-      // closed terminal must not end the process.
+      // A line that cannot be written, or not as a whole, is lost: there is no one to tell.
       line.withUnsafeBytes { bytes in
         while systemWrite(STDERR_FILENO, bytes.baseAddress, bytes.count) < 0, errno == EINTR {}
       }

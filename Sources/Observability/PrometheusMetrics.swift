@@ -31,7 +31,7 @@ public final class PrometheusMetrics: MetricsFactory, Sendable {
     var takenNames: [String: String] = [:]
     var help: [String: String] = [:]
     var buckets: [String: [Double]] = [:]
-    var dropped: [String: CounterSeries] = [:]
+    var dropped: [String: UInt64] = [:]
   }
 
   private let state = Mutex(State())
@@ -68,7 +68,7 @@ public final class PrometheusMetrics: MetricsFactory, Sendable {
       "# HELP \(name) Metrics not exported: too many series, or a name twice.\n"
     output += "# TYPE \(name) counter\n"
     for (metric, count) in dropped.sorted(by: { $0.key < $1.key }) {
-      output += "\(name){metric=\"\(metric)\"} \(MetricNames.number(count.value))\n"
+      output += "\(name){metric=\"\(metric)\"} \(count)\n"
     }
   }
 
@@ -135,7 +135,7 @@ public final class PrometheusMetrics: MetricsFactory, Sendable {
         state.families[name]?.series.count ?? 0 < maximumSeries
       else {
         // Families are few, being written in code; so are the entries here.
-        state.dropped[name, default: CounterSeries()].increment(by: 1)
+        state.dropped[name, default: 0] += 1
         return nil
       }
       let series = make(state.buckets[label])
