@@ -25,31 +25,34 @@ final class Subscriptions: Sendable {
 
   func subscribe(to channel: String, reactor: Reactor) -> Notifications {
     let (stream, continuation) = Notifications.makeStream(bufferingPolicy: .bufferingNewest(1024))
-    let (id, channels): (Int, Set<String>?) = state.withLockedValue { state in
-      guard !state.closed else { return (-1, nil) }
+    let id: Int? = state.withLockedValue { state in
+      guard !state.closed else { return nil }
       state.next += 1
       state.continuations[channel, default: [:]][state.next] = continuation
-      return (state.next, Set(state.continuations.keys))
+      return state.next
     }
-    guard let channels else {
+    guard let id else {
       continuation.finish()
       return stream
     }
     continuation.onTermination = { [weak self, weak reactor] _ in
       guard let self, let reactor else { return }
-      if let left = self.remove(id, from: channel) { reactor.listen(to: left) }
+      if self.remove(id, from: channel) { reactor.listen(announcing: nil) }
     }
-    reactor.listen(to: channels)
+    reactor.listen(announcing: channel)
     return stream
   }
 
-  /// The channels that are left, when this was the last listener of its channel.
-  private func remove(_ id: Int, from channel: String) -> Set<String>? {
+  /// The channels that somebody listens to.
+  var channels: Set<String> { state.withLockedValue { Set($0.continuations.keys) } }
+
+  /// Whether this was the last listener of its channel.
+  private func remove(_ id: Int, from channel: String) -> Bool {
     state.withLockedValue { state in
       state.continuations[channel]?[id] = nil
-      guard state.continuations[channel]?.isEmpty == true else { return nil }
+      guard state.continuations[channel]?.isEmpty == true else { return false }
       state.continuations[channel] = nil
-      return Set(state.continuations.keys)
+      return true
     }
   }
 

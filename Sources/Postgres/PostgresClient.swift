@@ -12,14 +12,23 @@ public import ServiceLifecycle
 public final class PostgresClient: Service, Sendable {
   let configuration: PostgresConfiguration
   let reactor: Reactor
-  private let logger: Logger
+  private let flaw: PostgresError?
 
   /// A client that connects once `run()` is called.
   public init(configuration: PostgresConfiguration, logger: Logger) {
     self.configuration = configuration
-    self.logger = logger
-    reactor = Reactor(logger: logger)
+    let settings = Result { () throws(PostgresError) in try configuration.settings() }
+    switch settings {
+    case .success(let settings):
+      flaw = nil
+      reactor = Reactor(settings: settings, logger: logger)
+    case .failure(let error):
+      flaw = error
+      reactor = Reactor(settings: EngineSettings(hosts: []), logger: logger)
+    }
   }
+
+  deinit { reactor.shutDown(within: .zero) }
 
   /// Runs the client until graceful shutdown or cancellation; then finishes what is under way
   /// within `drainTimeout`, fails the rest with `.poolShutDown` and closes all connections.
@@ -27,8 +36,8 @@ public final class PostgresClient: Service, Sendable {
   /// - Throws: `.configuration` for a connection string that libpq refuses or a configuration out
   ///   of range, `.misuse` when run a second time.
   public func run() async throws {
-    let settings = try configuration.settings()
-    try reactor.start(settings)
+    if let flaw { throw flaw }
+    try reactor.start()
     await withTaskCancellationOrGracefulShutdownHandler {
       await reactor.stopped()
     } onCancelOrGracefulShutdown: { [reactor, configuration] in
@@ -86,16 +95,22 @@ public final class PostgresClient: Service, Sendable {
       throw PostgresError(.misuse, message: "a grouped transaction has the default isolation")
     }
     let end = reactor.deadline(deadline ?? configuration.deadline)
-    let work = steps.map { Step($0.0, $0.1) }
+    var work = steps.map { Step($0.0, $0.1) }
+    if let isolation {
+      work.insert(Step(isolation.begin, Parameters()), at: 0)
+      work.append(Step(Isolation.commit, Parameters()))
+    }
     var left = retries
     while true {
-      let outcome = await reactor.perform(grouped ? .write : .transaction(isolation), work, end)
+      let outcome = await reactor.perform(grouped ? .write : .transaction, work, end)
       switch outcome {
-      case .results(let results): return results.map { $0 as! Rows }
+      case .results(let results):
+        let own = isolation == nil ? results[...] : results.dropFirst().dropLast()
+        return own.map { unsafeDowncast($0, to: Rows.self) }
       case .failure(let error):
         guard left > 0, error.isTransactionRetryable else { throw error }
         left -= 1
-      case .lease, .chunk: throw unexpectedOutcome
+      case .result, .lease, .chunk: throw unexpectedOutcome
       }
     }
   }
@@ -140,9 +155,11 @@ let unexpectedOutcome = PostgresError(
 extension Outcome {
   func rows() throws(PostgresError) -> Rows {
     switch self {
+    // All results are made by SystemLibPQ.
+    case .result(let result): return unsafeDowncast(result, to: Rows.self)
     case .results(let results):
-      guard let rows = results.last as? Rows else { throw unexpectedOutcome }
-      return rows
+      guard let last = results.last else { throw unexpectedOutcome }
+      return unsafeDowncast(last, to: Rows.self)
     case .failure(let error): throw error
     case .lease, .chunk: throw unexpectedOutcome
     }

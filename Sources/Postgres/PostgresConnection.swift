@@ -24,7 +24,7 @@ extension PostgresClient {
     switch outcome {
     case .lease(let granted): lease = granted
     case .failure(let error): throw error
-    case .results, .chunk: throw unexpectedOutcome
+    case .result, .results, .chunk: throw unexpectedOutcome
     }
     let connection = PostgresConnection(lease: lease, client: self)
     do {
@@ -173,14 +173,22 @@ public struct CopyOutput: AsyncSequence, Sendable {
 
   public struct AsyncIterator: AsyncIteratorProtocol {
     let output: CopyOutput
+    private var ended = false
+
+    init(_ output: CopyOutput) { self.output = output }
 
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(PostgresError) -> [UInt8]? {
+      if ended { return nil }
       switch await output.connection.perform(.copyRead, [], output.deadline) {
-      case .chunk(let bytes): return bytes
-      case .failure(let error): throw error
-      case .results, .lease: throw unexpectedOutcome
+      case .chunk(let bytes?): return bytes
+      case .failure(let error):
+        ended = true
+        throw error
+      case .chunk(nil), .result, .results, .lease:
+        ended = true
+        return nil
       }
     }
 
@@ -189,5 +197,5 @@ public struct CopyOutput: AsyncSequence, Sendable {
     }
   }
 
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(output: self) }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }

@@ -12,7 +12,7 @@ package struct EngineSettings: Sendable {
   package var maximumWaiting = 65_536
   package var maximumGroup = 512
   package var maximumDepth = 1024
-  package var maximumLosses = 3
+  package var maximumSetbacks = 4
   /// How long an overdue statement may outlive its cancel request, and a rollback may take, before
   /// the connection is closed.
   package var cleanUpTimeout: UInt64 = 5_000_000_000

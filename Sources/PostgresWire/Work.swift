@@ -1,19 +1,21 @@
 /// What one caller asks of the engine, and what has become of it.
 ///
-/// The engine's thread owns everything mutable from `Engine.submit` on. Subclassed to carry a
-/// caller's continuation; every work is completed exactly once.
-package class Work: @unchecked Sendable {
+/// The engine's thread owns everything mutable from `Engine.submit` on. Every work is
+/// answered once.
+package final class Work: @unchecked Sendable {
   package enum Kind {
     /// A single read on the shared pipelines; run again when a connection is lost.
     case read
     /// Statements that commit together, grouped with others.
     case write
     /// Statements that commit together, on an exclusive connection.
-    case transaction(Isolation?)
+    case transaction
     /// An exclusive connection.
     case acquire(holdNanoseconds: UInt64)
     /// One step on a leased connection.
     case leased(Lease, LeaseStep)
+    /// The engine's own: set-up, ROLLBACK, LISTEN.
+    case housekeeping
   }
 
   package enum State { case new, queued, sent, finished }
@@ -23,11 +25,19 @@ package class Work: @unchecked Sendable {
   /// Monotonic nanoseconds by which the caller wants an answer; `.max` for never.
   package let deadline: UInt64
 
+  /// The caller that waits, for whoever delivers the engine's completions.
+  package var continuation: UnsafeContinuation<Outcome, Never>?
   package internal(set) var state = State.new
+  /// The connection it was sent on.
+  weak var link: Link?
   /// Results held back until the commit is known.
   var results: [any LibPQResult] = []
-  /// How often it has been sent on a connection that was then lost.
-  var losses = 0
+  /// How often it has to be run again for no fault of its own: the connection was lost, or its
+  /// prepared statement had gone.
+  var setbacks = 0
+  /// A leased step that cannot have had an effect when its answer is missing: it only reads, or is
+  /// inside a transaction that something later commits.
+  var isCertainUnanswered = false
   /// Runs in a batch of its own after it was in a batch that failed.
   var isolated = false
 
@@ -35,6 +45,24 @@ package class Work: @unchecked Sendable {
     self.kind = kind
     self.steps = steps
     self.deadline = deadline
+  }
+
+  /// Why its statements cannot be sent.
+  package var flaw: PostgresError? {
+    for step in steps {
+      let statement = step.statement
+      if var flaw = step.parameters.flaw {
+        flaw.statement = statement.name
+        return flaw
+      }
+      if step.parameters.count != statement.parameters.count {
+        return PostgresError(
+          .badParameter,
+          message: "\(step.parameters.count) parameters for \(statement.parameters.count)",
+          statement: statement.name)
+      }
+    }
+    return nil
   }
 }
 
@@ -63,6 +91,7 @@ package enum LeaseStep {
 
 /// The answer to a work.
 package enum Outcome {
+  case result(any LibPQResult)
   case results([any LibPQResult])
   case lease(Lease)
   /// A part of a COPY; nil at its end.
@@ -72,10 +101,13 @@ package enum Outcome {
 
 /// An exclusive hold on a connection, good until it is released, revoked or lost.
 package final class Lease: @unchecked Sendable {
-  /// Owned by the engine's thread; nil once over.
+  // All of it is owned by the engine's thread.
   weak var link: Link?
+  /// Why it is over, once it is.
   var over: PostgresError?
+  /// Monotonic nanoseconds at which it is revoked.
   let holdDeadline: UInt64
+
   init(link: Link, holdDeadline: UInt64) {
     self.link = link
     self.holdDeadline = holdDeadline

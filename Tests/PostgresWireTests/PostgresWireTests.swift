@@ -1,1 +1,1 @@
-// PostgresWireTests
+import Testing
