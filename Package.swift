@@ -29,8 +29,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(
-      url: "https://github.com/apple/swift-configuration", from: "1.4.0",
-      traits: ["JSON", "CommandLineArguments"]),
+      url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -122,7 +121,11 @@ let package = Package(
         "Postgres", "PostgresWire", "TLSTransport", "VocativeSQL", "Observability", log, lifecycle,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Configuration", package: "swift-configuration"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        .product(name: "X509", package: "swift-certificates"),
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -151,7 +154,11 @@ let package = Package(
       name: "PostgresTests", dependencies: ["Postgres", "PostgresWire", "TestSupport", log],
       swiftSettings: strict),
     .testTarget(
-      name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "TestSupport", log],
+      name: "EmbeddedPostgresTests",
+      dependencies: [
+        "EmbeddedPostgres", "TestSupport", log,
+        .product(name: "Subprocess", package: "swift-subprocess"),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "TLSTransportTests",
@@ -177,7 +184,8 @@ let package = Package(
       name: "VocativeStorageTests",
       dependencies: [
         "VocativeStorage", "VocativeModel", "VocativeSQL", "Postgres", "PostgresWire",
-        "EmbeddedPostgres", "TestSupport", log,
+        "EmbeddedPostgres", "TestSupport", log, lifecycle,
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
     .testTarget(
@@ -185,6 +193,15 @@ let package = Package(
       dependencies: [
         "VocativeServer", "VocativeModel", "TestSupport", log,
         .product(name: "Hummingbird", package: "hummingbird"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "VocativeTests",
+      dependencies: [
+        "vocative", "TestSupport", log,
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "X509", package: "swift-certificates"),
       ],
       swiftSettings: strict),
     .testTarget(

@@ -14,6 +14,12 @@ public struct FeedStore: Sendable {
     /// Where the follower is behind this page.
     public var next: FeedToken
     public var hasMore: Bool
+
+    public init(threads: [ChangedThreadRecord], next: FeedToken, hasMore: Bool) {
+      self.threads = threads
+      self.next = next
+      self.hasMore = hasMore
+    }
   }
 
   /// A thread in a page, with its newest entries.

@@ -66,7 +66,7 @@ struct Composition: Sendable {
       return DatabaseAccess(
         cluster: nil, service: url.value, administration: url.value)
     }
-    var settings = EmbeddedPostgres.Configuration(directory: dataPath("postgres"))
+    var settings = EmbeddedPostgres.Configuration(directory: configuration.embeddedDatabaseDirectory)
     settings.maxConnections = 100
     let cluster = try await EmbeddedPostgres.start(settings, logger: logger)
     if try await !cluster.databaseExists("vocative") {
@@ -100,7 +100,7 @@ struct Composition: Sendable {
           CREATE ROLE vocative LOGIN IN ROLE vocative_service;
         END IF;
       END $$
-      """, in: "vocative")
+      """, database: "vocative")
   }
 
   /// Runs a client for as long as `body` takes.

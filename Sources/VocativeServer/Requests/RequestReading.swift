@@ -24,12 +24,30 @@ extension ServiceContext {
   /// The user that the path names.
   func userID() throws -> UserID {
     let encoded = try parameters.require("userId")
-    guard let decoded = encoded.removingPercentEncoding, let id = UserID(decoded) else {
+    guard let decoded = Self.percentDecoded(encoded), let id = UserID(decoded) else {
       throw ServiceError(
         .badIdentifier(
           "the user's id in the path must be 1 to 128 bytes of UTF-8, percent-encoded"))
     }
     return id
+  }
+
+  /// Decodes RFC 3986, section 2.1; nil where it is malformed or not UTF-8.
+  private static func percentDecoded(_ text: String) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst(), let low = rest.popFirst(),
+        let first = Character(UnicodeScalar(high)).hexDigitValue,
+        let second = Character(UnicodeScalar(low)).hexDigitValue
+      else { return nil }
+      bytes.append(UInt8(first << 4 | second))
+    }
+    return String(validating: bytes, as: UTF8.self)
   }
 }
 

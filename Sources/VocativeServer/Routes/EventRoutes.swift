@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import PostgresWire
+import ServiceLifecycle
 import VocativeModel
 import VocativeStorage
 

@@ -1,6 +1,7 @@
 import Crypto
 import Hummingbird
 import NIOCore
+import ServiceLifecycle
 import VocativeModel
 import VocativeStorage
 

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import VocativeModel
+public import VocativeModel
 
 /// Whether the service can do its work, part by part.
 public struct Readiness: Sendable {

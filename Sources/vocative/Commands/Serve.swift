@@ -1,5 +1,5 @@
 import ArgumentParser
-import FoundationEssentials
+import Foundation
 import Hummingbird
 import Identity
 import Logging
@@ -71,7 +71,9 @@ private struct Server: Sendable {
     if !configuration.plaintext {
       let tls = try composition.tlsConfiguration()
       let context = try TLSContext(tls)
-      for warning in context.warnings { logger.warning("\(warning)") }
+      for warning in context.warnings {
+        logger.warning("a certificate needs attention", metadata: ["finding": "\(warning)"])
+      }
       let box = TLSContextBox(context)
       let reloader = TLSReloader(configuration: tls, box: box, logger: logger)
       services.append(TLSReloadService(reloader, every: .seconds(5)))
@@ -83,7 +85,11 @@ private struct Server: Sendable {
         metrics: composition.metrics, readiness: parts.readiness,
         host: configuration.admin.host, port: configuration.admin.port,
         gauges: gauges(storage, authenticator), logger: logger))
-    services.append(application(parts, contexts))
+    services.append(
+      API.application(
+        parts, contexts: contexts, host: configuration.listen.host,
+        port: configuration.listen.port, logger: logger
+      ) { announce(port: $0) })
 
     var group = ServiceGroupConfiguration(
       services: services.map { .init(service: $0) }, gracefulShutdownSignals: [.sigterm, .sigint],
@@ -127,28 +133,15 @@ private struct Server: Sendable {
     }
   }
 
-  private func application(
-    _ parts: ServiceParts, _ contexts: TLSContextBox?
-  ) -> some ApplicationProtocol {
-    Application(
-      responder: Service.responder(parts), server: makeServerBuilder(tls: contexts),
-      configuration: ApplicationConfiguration(
-        address: .hostname(configuration.listen.host, port: configuration.listen.port),
-        serverName: "vocative", backlog: 4096),
-      onServerRunning: { channel in
-        let port = channel.localAddress?.port ?? configuration.listen.port
-        announce(port: port)
-      },
-      logger: logger)
-  }
-
   private func announce(port: Int) {
     let scheme = configuration.plaintext ? "http" : "https"
     logger.info(
       "listening",
       metadata: ["address": "\(scheme)://\(configuration.listen.host):\(port)"])
-    if demo { print(DemoConversation.welcome(composition, port: port), terminator: "") }
-    fflushStandardOutput()
+    guard demo else { return }
+    // Written at once, also where standard output is a pipe.
+    FileHandle.standardOutput.write(
+      Data(DemoConversation.welcome(composition, port: port).utf8))
   }
 
   private func readiness(_ source: JWKSSource) -> @Sendable () async -> Readiness {

@@ -4,6 +4,7 @@ public import Hummingbird
 public import Identity
 public import Logging
 public import VocativeModel
+public import TLSTransport
 public import VocativeStorage
 
 /// What the routes need; all of it is made by the process.
@@ -36,11 +37,24 @@ public struct ServiceParts: Sendable {
   }
 }
 
-/// The service's routes.
-public enum Service {
-  /// The responder of the public address: all of `/v1`, the contract, and the health checks.
-  public static func responder(_ parts: ServiceParts) -> some HTTPResponder<some RequestContext> {
-    router(parts).buildResponder()
+/// The public address: all of `/v1`, the contract, and the health checks.
+public enum API {
+  /// The API as an application to be run.
+  ///
+  /// - Parameters:
+  ///   - contexts: what TLS is made from; nil for plain HTTP, on loopback only.
+  ///   - port: 0 for any free port.
+  ///   - onRunning: called with the port once it listens.
+  public static func application(
+    _ parts: ServiceParts, contexts: TLSContextBox?, host: String, port: Int, logger: Logger,
+    onRunning: @escaping @Sendable (_ port: Int) async -> Void
+  ) -> some ApplicationProtocol {
+    Application(
+      responder: router(parts).buildResponder(), server: makeServerBuilder(tls: contexts),
+      configuration: ApplicationConfiguration(
+        address: .hostname(host, port: port), serverName: "vocative", backlog: 4096),
+      onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
+      logger: logger)
   }
 
   static func router(_ parts: ServiceParts) -> Router<ServiceContext> {
