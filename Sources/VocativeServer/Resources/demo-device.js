@@ -225,8 +225,7 @@ export class Device {
       caughtUp += arrived;
       const isCatchingUp = resumesAt && performance.now() - openedAt < CATCH_UP_MS;
       if (isCatchingUp) {
-        const news = caughtUp === 1 ? "1 new message" : `${caughtUp} new messages`;
-        this.notice = `Caught up from ${short(resumesAt)}: ${news}.`;
+        this.notice = `Caught up from ${short(resumesAt)}: ${news(caughtUp)}.`;
       } else {
         this.notice = "";
       }
@@ -320,6 +319,11 @@ function pause(milliseconds, signal) {
 
 function short(token) {
   return `token …${token.slice(-6)}`;
+}
+
+function news(count) {
+  if (count === 0) return "no new messages";
+  return count === 1 ? "1 new message" : `${count} new messages`;
 }
 
 function describe(page) {

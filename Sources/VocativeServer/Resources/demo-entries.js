@@ -12,11 +12,16 @@ export class EntryLog {
   #confirming = null;
   #current = null;
   #shown = null;
+  #isAtEnd = true;
 
   constructor(log, list, handlers) {
     this.#log = log;
     this.#list = list;
     this.#handlers = handlers;
+    log.addEventListener("scroll", () => {
+      this.#isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 48;
+    });
+    new ResizeObserver(() => this.#isAtEnd && this.#scrollToEnd()).observe(log);
     list.addEventListener("keydown", (event) => this.#key(event));
     list.addEventListener("focusin", (event) => this.#enter(event.target.closest("li")));
   }
@@ -24,14 +29,15 @@ export class EntryLog {
   /** `items` as `timeline` returns them; `nameOf(userId)`, `tintOf(userId)`, `isUnread(entry)`, `can(entry, operation)`. */
   show(threadId, items, context) {
     const isOther = this.#shown !== threadId;
-    const wasAtEnd = this.#log.scrollHeight - this.#log.scrollTop - this.#log.clientHeight < 48;
     if (isOther) this.#list.replaceChildren();
     this.#shown = threadId;
     reconcile(this.#list, this.#rows(items, context), (row) => this.#row(row));
     this.#rove();
-    if (isOther || wasAtEnd || items.at(-1)?.operation?.kind === "send") {
-      this.#log.scrollTop = this.#log.scrollHeight;
-    }
+    if (isOther || this.#isAtEnd || items.at(-1)?.operation?.kind === "send") this.#scrollToEnd();
+  }
+
+  #scrollToEnd() {
+    this.#log.scrollTop = this.#log.scrollHeight;
   }
 
   focusLast() {
@@ -40,7 +46,7 @@ export class EntryLog {
 
   // MARK: Rows, plain data first
 
-  #rows(items, { selfId, nameOf, tintOf, isUnread, can, isGroup }) {
+  #rows(items, { selfId, nameOf, tintOf, isUnread, can, isGroup, isOnline }) {
     const newestOwn = items.findLast((item) => item.entry?.senderId === selfId)?.key;
     const rows = [];
     let before = null;
@@ -76,7 +82,7 @@ export class EntryLog {
         isOwn: entry.senderId === selfId,
         name: nameOf(entry.senderId),
         tint: tintOf(entry.senderId),
-        status: status(operation, item.key === newestOwn && !entry.deleted),
+        status: status(operation, isOnline, item.key === newestOwn && !entry.deleted),
         isFirst: !continues(before, entry),
         isLast: !next?.entry || next.entry.kind === "system" || !continues(entry, next.entry),
         showsName: isGroup,
@@ -246,12 +252,13 @@ function continues(before, entry) {
   );
 }
 
-function status(operation, isNewestOwn) {
+function status(operation, isOnline, isNewestOwn) {
   if (!operation) return isNewestOwn ? { state: "sent", text: "Sent", isNoteworthy: false } : null;
   if (operation.state === "failed") {
     const what = { send: "Not sent", edit: "Edit not saved", delete: "Not deleted" }[operation.kind];
     return { state: "failed", text: `${what}: ${operation.problem}`, isNoteworthy: true };
   }
+  if (!isOnline) return { state: "pending", text: "Waiting to send", isNoteworthy: true };
   const text = { send: "Sending…", edit: "Saving…", delete: "Deleting…" }[operation.kind];
   return { state: "pending", text, isNoteworthy: true };
 }

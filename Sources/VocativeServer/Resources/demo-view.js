@@ -313,6 +313,7 @@ export class DeviceView {
       selfId,
       nameOf: (userId) => this.#nameOf(userId),
       tintOf: (userId) => this.#tintOf(userId),
+      isOnline: this.#device.isOnline,
       isGroup: thread.participants.length > 2,
       isUnread: (entry) => unread > 0 && thread.isUnread(entry, selfId),
       can: (entry, operation) => ({
