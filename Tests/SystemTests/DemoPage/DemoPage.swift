@@ -1,6 +1,10 @@
 import Foundation
 import Testing
 
+/// The demo page in headless Chromium. One test at a time: all of them share the one conversation.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct DemoPageTests {}
+
 /// The service that the page is loaded from.
 enum DemoService {
   /// Its base URL, without a slash at the end.
