@@ -1,6 +1,9 @@
 public import Logging
 import Subprocess
 
+import FoundationEssentials
+import Glibc
+
 /// A private PostgreSQL cluster, made and run in a directory with the system's own binaries.
 ///
 /// - It listens on a unix socket in a directory of mode 0700. It runs as an ordinary user: the
@@ -88,6 +91,22 @@ public actor EmbeddedPostgres {
       in: configuration.installationsDirectory,
       clusterVersion: ClusterDirectory.clusterVersion(of: "\(configuration.directory)/cluster")
     ).majorVersion
+  }
+
+  /// The libpq connection string of the server that runs in a directory, whoever started it; nil
+  /// where none does. Starts and changes nothing.
+  public static func runningConninfo(
+    directory: String, database: String, user: String = EmbeddedPostgres.superuser
+  ) -> String? {
+    // PostgreSQL's lock file: process id, data directory, start time, port, socket directory, …
+    guard let data = FileManager.default.contents(atPath: "\(directory)/cluster/postmaster.pid")
+    else { return nil }
+    let lines = String(decoding: data, as: UTF8.self).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count > 4, let processID = pid_t(lines[0]), Glibc.kill(processID, 0) == 0,
+      let port = Int(lines[3])
+    else { return nil }
+    return Conninfo.string(host: String(lines[4]), port: port, database: database, user: user)
   }
 
   /// The server's process id; nil while it does not run.

@@ -2,8 +2,11 @@
 enum Resource {
   static let openAPI = text("openapi.json")
   static let demoPage = text("demo.html")
-  static let demoScript = text("demo.js")
-  static let demoStyle = text("demo.css")
+
+  /// All files of an extension.
+  static func files(ofType type: String) -> [(name: String, text: String)] {
+    embeddedText.filter { $0.name.hasSuffix("." + type) }.map { ($0.name, $0.text) }
+  }
 
   private static func text(_ name: String) -> String {
     guard let file = embeddedText.first(where: { $0.name == name }) else {

@@ -32,7 +32,7 @@ struct Composition: Sendable {
       format: configuration.log.format == .json ? .json : .text,
       level: Logger.Level(rawValue: configuration.log.level) ?? .info, now: Self.now)
     LoggingSystem.bootstrap(
-      { label, provider in output.handler(label: label, metadataProvider: provider) },
+      { label, provider in output.handler(label: label, provider: provider) },
       metadataProvider: TraceContext.metadataProvider)
     metrics = PrometheusMetrics()
     MetricsSystem.bootstrap(metrics)
@@ -79,7 +79,7 @@ struct Composition: Sendable {
   }
 
   func client(_ conninfo: String, leases: Int? = nil) -> PostgresClient {
-    var settings = PostgresConfiguration(conninfo: conninfo)
+    var settings = PostgresConfiguration(connectionString: conninfo)
     settings.readConnections = configuration.database.readConnections
     settings.writeConnections = configuration.database.writeConnections
     settings.leaseConnections = leases ?? configuration.database.leaseConnections
@@ -142,6 +142,7 @@ struct Composition: Sendable {
     let audience: String
     switch configuration.identity.keySet {
     case .file(let text), .url(let text):
+      // Whether they are there has been checked with the configuration.
       guard let named = configuration.identity.issuer,
         let meant = configuration.identity.audience
       else {

@@ -53,7 +53,7 @@ struct StorageFixture: Sendable {
     _ conninfo: String, role: String? = nil,
     _ body: @Sendable (PostgresClient) async throws -> Void
   ) async throws {
-    var configuration = PostgresConfiguration(conninfo: conninfo)
+    var configuration = PostgresConfiguration(connectionString: conninfo)
     if let role { configuration.onConnect["role"] = role }
     let client = PostgresClient(configuration: configuration, logger: quiet)
     let group = ServiceGroup(

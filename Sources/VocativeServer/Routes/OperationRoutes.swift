@@ -63,11 +63,13 @@ struct DemoRoutes {
 
   func add(to router: Router<ServiceContext>) {
     router.get("") { _, _ in Self.file(Resource.demoPage, "text/html; charset=utf-8") }
-    router.get("demo/demo.js") { _, _ in
-      Self.file(Resource.demoScript, "text/javascript; charset=utf-8")
-    }
-    router.get("demo/demo.css") { _, _ in
-      Self.file(Resource.demoStyle, "text/css; charset=utf-8")
+    for (name, type) in [
+      ("js", "text/javascript; charset=utf-8"), ("css", "text/css; charset=utf-8"),
+      ("svg", "image/svg+xml"),
+    ] {
+      for file in Resource.files(ofType: name) {
+        router.get("demo/\(file.name)") { _, _ in Self.file(file.text, type) }
+      }
     }
     router.get("demo/session.json") { request, _ in
       // It hands out tokens: a page of another site must not get at it by a name of its own that
@@ -91,8 +93,9 @@ struct DemoRoutes {
       headers: [
         .contentType: type, .cacheControl: "no-cache",
         HTTPField.Name("Content-Security-Policy")!:
-          "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-          + "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+          + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+          + "require-trusted-types-for 'script'",
         HTTPField.Name("Referrer-Policy")!: "no-referrer",
       ],
       body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
@@ -119,16 +122,23 @@ public struct DemoSession: Sendable {
   /// The thread that the page opens with.
   public var thread: ThreadID
   public var devices: [Device]
+  /// The authority that curl is to trust, for the lines that the page shows; nil for plain HTTP.
+  public var caFile: String?
 
-  public init(thread: ThreadID, devices: [Device]) {
+  public init(thread: ThreadID, devices: [Device], caFile: String?) {
     self.thread = thread
     self.devices = devices
+    self.caFile = caFile
   }
 
   func write(to json: inout JSONWriter) {
     json.beginObject()
     json.name("threadId")
     json.value(thread.uuid)
+    if let caFile {
+      json.name("caFile")
+      json.value(caFile)
+    }
     json.name("devices")
     json.beginArray()
     for device in devices {

@@ -28,13 +28,12 @@ struct DoctorCommand: AsyncParsableCommand {
       probeDatabase: { try await DatabaseProbe(composition: composition).facts() },
       probeKeySet: { _ in
         let (source, _) = try composition.authentication()
-        await source.refresh()
-        if let error = source.status.lastError { throw error }
+        try await source.refresh()
         return source.status.keyCount
       }
     ).run(now: Composition.now())
     if json {
-      print(report.json())
+      print(try report.json())
     } else {
       let color = DoctorReport.wantsColor(
         isTerminal: isatty(STDOUT_FILENO) == 1,

@@ -55,7 +55,9 @@ private struct Server: Sendable {
     let installation = try await verifiedInstallation()
     let storage = Storage(database: client, makeID: Composition.makeID)
     let (source, authenticator) = try composition.authentication()
-    await source.refresh()
+    do throws(JWKSError) { try await source.refresh() } catch {
+      logger.warning("no tokens are accepted yet", metadata: ["error": "\(error)"])
+    }
     let session = demo ? try await DemoConversation(composition, storage).load() : nil
     let parts = ServiceParts(
       storage: storage, authenticator: authenticator, tokenKey: installation.tokenKey,
@@ -77,7 +79,7 @@ private struct Server: Sendable {
       let box = TLSContextBox(context)
       let reloader = TLSReloader(configuration: tls, box: box, logger: logger)
       services.append(TLSReloadService(reloader, every: .seconds(5)))
-      services.append(HangUpService(reloader: reloader, keys: source, logger: logger))
+      services.append(HangUpService(reloader: reloader, keys: source))
       contexts = box
     }
     services.append(
@@ -104,16 +106,9 @@ private struct Server: Sendable {
     var pause = Duration.milliseconds(100)
     var attempts = 0
     while true {
+      let installation: Installation
       do throws(PostgresError) {
-        let installation = try await Installation.load(from: client)
-        guard installation.version == Installation.expectedVersion else {
-          throw ExitWithMessage(
-            "the database's schema has version \(installation.version), this build needs "
-              + "\(Installation.expectedVersion): "
-              + (installation.version < Installation.expectedVersion
-                ? "run `vocative migrate`" : "run a newer build"))
-        }
-        return installation
+        installation = try await Installation.load(from: client)
       } catch {
         if error.sqlState == "3F000" || error.sqlState == "42P01" {
           throw ExitWithMessage("the database has no schema yet: run `vocative migrate`")
@@ -129,8 +124,21 @@ private struct Server: Sendable {
         logger.warning("the database is not there yet", metadata: ["error": "\(error)"])
         try await Task.sleep(for: pause)
         pause = min(pause * 2, .seconds(5))
+        continue
       }
+      return try Self.verified(installation)
     }
+  }
+
+  private static func verified(_ installation: Installation) throws -> Installation {
+    guard installation.version == Installation.expectedVersion else {
+      throw ExitWithMessage(
+        "the database's schema has version \(installation.version), this build needs "
+          + "\(Installation.expectedVersion): "
+          + (installation.version < Installation.expectedVersion
+            ? "run `vocative migrate`" : "run a newer build"))
+    }
+    return installation
   }
 
   private func announce(port: Int) {
@@ -194,14 +202,12 @@ private struct WakeUpService: ServiceLifecycle.Service {
 private struct HangUpService: ServiceLifecycle.Service {
   let reloader: TLSReloader
   let keys: JWKSSource
-  let logger: Logger
 
   func run() async throws {
     for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-      do throws(TLSError) { try reloader.reload() } catch {
-        logger.error("certificates stay as they were", metadata: ["error": "\(error)"])
-      }
-      await keys.refresh()
+      // Both log what comes of it, and keep what they have where that fails.
+      try? await reloader.reload()
+      try? await keys.refresh()
     }
   }
 }

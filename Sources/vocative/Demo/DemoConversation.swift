@@ -63,7 +63,9 @@ struct DemoConversation {
           userId: Self.mei, role: .owner, name: PersonName(display: "Mei Lindqvist")),
       ], Self.train)
     let issuer = try composition.developmentIssuer()
-    var session = DemoSession(thread: picnic, devices: [])
+    var session = DemoSession(
+      thread: picnic, devices: [],
+      caFile: composition.configuration.plaintext ? nil : composition.dataPath("tls/ca.pem"))
     for (user, name, device) in [
       (Self.ada, "Ada Byron", "Ada’s phone"), (Self.jon, "Jon Reyes", "Jon’s laptop"),
     ] {
