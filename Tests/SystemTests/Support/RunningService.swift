@@ -28,8 +28,8 @@ final class RunningService: Sendable {
     let directory = try dataDirectory ?? Scratch.directory()
     var arguments = ["serve"] + (demo ? ["--demo"] : [])
     arguments += [
-      "--mode", "development", "--data.directory", directory, "--listen.host", "127.0.0.1",
-      "--listen.port", "0", "--admin.port", "0",
+      "--mode", "development", "--data-directory", directory, "--listen-host", "127.0.0.1",
+      "--listen-port", "0", "--admin-port", "0",
     ]
     var environment = environment
     if let database { environment["DATABASE_URL"] = database }
