@@ -71,7 +71,8 @@ extension Array: PostgresEncodable where Element: PostgresArrayElement {
   public static var postgresType: PostgresType { Element.postgresArrayType }
 
   public func encode(into buffer: inout [UInt8]) -> String? {
-    if let bytes = self as? [UInt8] {
+    // Not `as?` alone: an empty array is an array of anything.
+    if Element.self == UInt8.self, let bytes = self as? [UInt8] {
       buffer.append(contentsOf: bytes)
       return nil
     }
