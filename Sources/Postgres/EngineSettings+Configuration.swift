@@ -31,6 +31,7 @@ extension PostgresConfiguration {
     settings.writeConnections = writeConnections
     settings.leaseConnections = leaseConnections
     settings.connectTimeout = connectTimeout.nanoseconds
+    settings.cleanUpTimeout = cleanUpTimeout.nanoseconds
     settings.onConnect = onConnect.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     settings.maximumWaiting = maximumWaiting
     settings.maximumGroup = maximumGroup
@@ -55,6 +56,7 @@ extension PostgresConfiguration {
     try check("leaseWait", leaseWait, .milliseconds(1)...(.seconds(3600)))
     try check("leaseDeadline", leaseDeadline, .milliseconds(1)...(.seconds(86_400)))
     try check("drainTimeout", drainTimeout, .zero...(.seconds(300)))
+    try check("cleanUpTimeout", cleanUpTimeout, .milliseconds(10)...(.seconds(300)))
     try check("maximumWaiting", maximumWaiting, 1...1_000_000)
     try check("maximumGroup", maximumGroup, 1...10_000)
     try check("keepaliveIdle", keepaliveIdle, .seconds(1)...(.seconds(3600)))

@@ -37,6 +37,10 @@ public struct PostgresConfiguration: Sendable {
   /// `10` seconds.
   public var drainTimeout = Duration.seconds(10)
 
+  /// How long a statement may outlive its deadline, and a rollback after a lease may take, before
+  /// the connection is closed. 10 ms to 5 min. Defaults to `5` seconds.
+  public var cleanUpTimeout = Duration.seconds(5)
+
   /// The most statements that may wait in one queue; beyond it calls throw `.queueFull`. 1 to
   /// 1,000,000. Defaults to `65536`.
   public var maximumWaiting = 65_536

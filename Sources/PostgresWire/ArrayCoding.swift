@@ -71,9 +71,9 @@ extension Array: PostgresEncodable where Element: PostgresArrayElement {
   public static var postgresType: PostgresType { Element.postgresArrayType }
 
   public func encode(into buffer: inout [UInt8]) -> String? {
-    // Not `self as? [UInt8]`: that succeeds for an empty array of any type.
-    if Element.self == UInt8.self {
-      withUnsafeBytes { buffer.append(contentsOf: $0) }
+    // Not `as?` alone: an empty array is an array of anything.
+    if Element.self == UInt8.self, let bytes = self as? [UInt8] {
+      buffer.append(contentsOf: bytes)
       return nil
     }
     guard Self.postgresType != .unknown else { return "is an array of arrays" }

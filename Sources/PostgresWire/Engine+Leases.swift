@@ -43,7 +43,8 @@ extension Engine {
     switch step {
     case .statements, .commit:
       guard link.script == nil else { return fail(work, copyUnderWay) }
-      work.isCertainUnanswered = insideTransaction && !work.steps.contains { endsTransaction($0) }
+      let mayCommit = step.isCommit || work.steps.contains { endsTransaction($0) }
+      work.isCertainUnanswered = insideTransaction && !mayCommit
       send(work, on: link, now: now)
     case .script(let sql):
       guard link.script == nil else { return fail(work, copyUnderWay) }

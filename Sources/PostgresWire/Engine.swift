@@ -152,6 +152,7 @@ package final class Engine {
 
   /// When `advance` has to be called at the latest; `.max` for never.
   package var nextWakeUp: UInt64 {
+    if isStopped { return .max }
     var next = min(earliestDeadline, stopDeadline ?? .max)
     guard started else { return next }
     for link in links {

@@ -87,6 +87,10 @@ package enum LeaseStep {
   case copyOut(String)
   case copyRead
   case release(close: Bool)
+
+  var isCommit: Bool {
+    if case .commit = self { true } else { false }
+  }
 }
 
 /// The answer to a work.

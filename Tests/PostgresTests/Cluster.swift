@@ -55,6 +55,11 @@ final class Cluster: Sendable {
         "\(Self.binaries)/pg_isready", "-q", "-h", directory, "-p", "\(port)", "-t", "1",
       ])
       if ready != nil { return }
+      // After a kill the old server processes may hold its shared memory for a moment.
+      if let old = postmaster.withLockedValue({ $0 }), waitpid(old, nil, WNOHANG) == old {
+        let pid = try Self.spawn(arguments, log: "\(directory)/log")
+        postmaster.withLockedValue { $0 = pid }
+      }
       guard monotonic() < deadline else { throw Failure("the cluster does not start") }
       usleep(20_000)
     }
@@ -64,6 +69,21 @@ final class Cluster: Sendable {
   func kill9() {
     if let pid = postmaster.withLockedValue({ $0 }) { kill(pid, SIGKILL) }
     reap()
+  }
+
+  /// Ends it and removes its directory.
+  func remove() {
+    kill9()
+    _ = try? Self.run(["rm", "-rf", directory])
+  }
+
+  /// A number from the shared cluster, past any client under test.
+  static func count(_ sql: String) async throws -> Int {
+    try await withClient { client in
+      try await client.withConnection { connection in
+        try await connection.query(statement(sql))[0].decode(Int.self, at: 0)
+      }
+    }
   }
 
   func stop() {

@@ -6,7 +6,7 @@ import Testing
 /// Runs a client for the time of `body`, against the shared cluster unless told otherwise.
 func withClient<R: Sendable>(
   _ connectionString: String? = nil,
-  _ change: (inout PostgresConfiguration) -> Void = { _ in },
+  change: (inout PostgresConfiguration) -> Void = { _ in },
   _ body: @Sendable (PostgresClient) async throws -> R
 ) async throws -> R {
   var configuration = PostgresConfiguration(
