@@ -79,3 +79,14 @@ static inline int vocative_general_name_type(const GENERAL_NAME *name) { return 
 static inline unsigned long vocative_name_flags(void) {
   return (XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB) | ASN1_STRFLGS_UTF8_CONVERT;
 }
+
+// OSSL_PARAM keeps the name's address, which a Swift string has only for the length of a call.
+static inline int vocative_mac_use_sha256(EVP_MAC_CTX *mac, const unsigned char *key,
+                                          size_t length) {
+  OSSL_PARAM parameters[] = {
+      OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)key, length),
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, "SHA256", 0),
+      OSSL_PARAM_construct_end(),
+  };
+  return EVP_MAC_CTX_set_params(mac, parameters);
+}

@@ -97,16 +97,7 @@ final class CallbackState: @unchecked Sendable {
   }
 
   private func setMAC(_ mac: OpaquePointer?, _ key: UnsafeRawBufferPointer) -> Bool {
-    "SHA256".withCString { digest in
-      let parameters = [
-        OSSL_PARAM_construct_octet_string(
-          OSSL_MAC_PARAM_KEY, UnsafeMutableRawPointer(mutating: key.baseAddress! + 48), 32),
-        OSSL_PARAM_construct_utf8_string(
-          OSSL_MAC_PARAM_DIGEST, UnsafeMutablePointer(mutating: digest), 0),
-        OSSL_PARAM_construct_end(),
-      ]
-      return EVP_MAC_CTX_set_params(mac, parameters) == 1
-    }
+    vocative_mac_use_sha256(mac, bytes(key, 48), 32) == 1
   }
 
   private func bytes(_ buffer: UnsafeRawBufferPointer, _ offset: Int) -> UnsafePointer<UInt8> {

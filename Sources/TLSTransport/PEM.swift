@@ -62,7 +62,8 @@ enum PEM {
       throw TLSError(
         .encryptedKey, "\(file) is encrypted; decrypt it with: openssl pkey -in \(file)")
     }
-    if vocative_error_reason(ERR_peek_last_error()) == PEM_R_NO_START_LINE {
+    // OpenSSL's decoders say "unsupported" of whatever they cannot read.
+    guard contents.bytes.contains(Array("PRIVATE KEY-----".utf8)) else {
       ERR_clear_error()
       throw TLSError(.notPEM, "\(file) holds no private key in PEM form")
     }

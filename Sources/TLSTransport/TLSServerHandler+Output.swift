@@ -55,7 +55,7 @@ extension TLSServerHandler {
     while state == .open, pending.hasMark, context.channel.isWritable {
       var promise: EventLoopPromise<Void>?
       do throws(TLSError) {
-        try encryptBatch(context, &promise)
+        try encryptBatch(&promise)
       } catch {
         promise?.fail(error)
         fail(context, error)
@@ -73,19 +73,17 @@ extension TLSServerHandler {
 
   /// Encrypts the oldest flushed plaintext, up to a batch. Small writes share a record.
   /// - Parameter promise: Set to one that completes all promises of the batch.
-  private func encryptBatch(
-    _ context: ChannelHandlerContext, _ promise: inout EventLoopPromise<Void>?
-  ) throws(TLSError) {
+  private func encryptBatch(_ promise: inout EventLoopPromise<Void>?) throws(TLSError) {
     var room = Self.batchBytes
     var gathered = ByteBuffer()
-    while room > 0, pending.hasMark, var (buffer, completion) = pending.first {
+    while room > 0, pending.hasMark, let (first, completion) = pending.first {
+      var buffer = first
       if buffer.readableBytes > room, let part = buffer.readSlice(length: room) {
         pending[pending.startIndex] = (buffer, completion)
         buffer = part
       } else {
         _ = pending.popFirst()
-        if let completion { promise = merge(promise, completion, context.eventLoop) }
-        completion = nil
+        if let completion { promise = merge(promise, completion) }
       }
       room -= buffer.readableBytes
       if buffer.readableBytes + gathered.readableBytes > Self.recordBytes {
@@ -99,18 +97,20 @@ extension TLSServerHandler {
         gathered.clear()
         try session.encrypt(buffer)
       } else {
+        if gathered.capacity == 0 { gathered.reserveCapacity(max(1024, buffer.readableBytes * 2)) }
         gathered.writeImmutableBuffer(buffer)
       }
     }
     try session.encrypt(gathered)
   }
 
-  private func merge(
-    _ first: EventLoopPromise<Void>?, _ second: EventLoopPromise<Void>, _ loop: any EventLoop
-  ) -> EventLoopPromise<Void> {
+  private func merge(_ first: EventLoopPromise<Void>?, _ second: EventLoopPromise<Void>)
+    -> EventLoopPromise<Void>
+  {
     guard let first else { return second }
-    second.futureResult.cascade(to: first)
-    return second
+    // The first one is the channel's, and completes the others in the order of their writes.
+    first.futureResult.cascade(to: second)
+    return first
   }
 
   func failPending(_ error: any Error) {

@@ -30,7 +30,10 @@ import Testing
 
     func replace(_ path: String, _ source: String) throws {
       let contents = try Data(contentsOf: URL(fileURLWithPath: certificates.path(source)))
-      try contents.write(to: URL(fileURLWithPath: path), options: .atomic)
+      let new = path + ".new"
+      _ = FileManager.default.createFile(
+        atPath: new, contents: contents, attributes: [.posixPermissions: 0o600])
+      guard rename(new, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
   }
 

@@ -58,22 +58,26 @@ import Testing
     for server in [first, second, third] { try await server.stop() }
   }
 
-  /// Ticket A, resumed on a server that has a newer key, comes back as a ticket of that key.
-  @Test(arguments: ["-tls1_2", "-tls1_3"])
-  func ticketsMoveToTheNewestKey(version: String) async throws {
+  /// A ticket, resumed on a server that has a newer key, comes back as a ticket of that key.
+  @Test func ticketsMoveToTheNewestKey() async throws {
     let ring = try ringFile()
     let first = try await server(ring)
     try TicketKeyRing.rotate(file: ring, keeping: 2)
     let second = try await server(ring)
     try TicketKeyRing.rotate(file: ring, keeping: 2)
     let third = try await server(ring)  // no longer has the first key
-    let (one, two) = (certificates.path("one\(version)"), certificates.path("two\(version)"))
-    _ = try await certificates.client(port: first.port, [version, "-sess_out", one])
-    _ = try await certificates.client(
-      port: second.port, [version, "-sess_in", one, "-sess_out", two])
-    #expect(try await second.outcomes.value().get().isResumed)
-    _ = try await certificates.client(port: third.port, [version, "-sess_in", two])
-    #expect(try await third.outcomes.value().get().isResumed)
+    for version in ["-tls1_2", "-tls1_3"] {
+      let (one, two) = (certificates.path("one\(version)"), certificates.path("two\(version)"))
+      _ = try await certificates.client(port: first.port, [version, "-sess_out", one])
+      let resumed = try await certificates.client(
+        port: second.port, [version, "-sess_in", one, "-sess_out", two, "-msg"])
+      #expect(resumed.text.contains("Reused, TLS"))
+      #expect(resumed.text.contains("NewSessionTicket"))
+      // s_client saves no ticket of a resumed TLS 1.2 session.
+      guard version == "-tls1_3" else { continue }
+      _ = try await certificates.client(port: third.port, [version, "-sess_in", two])
+      #expect(try await third.outcomes.value().get().isResumed)
+    }
     for server in [first, second, third] { try await server.stop() }
   }
 

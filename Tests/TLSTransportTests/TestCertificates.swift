@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 
 /// Files of a private certificate authority and what it signed, in a directory of their own that is
 /// removed with the object. Made with the openssl command, so that nothing of ours made them.
@@ -88,7 +89,7 @@ final class TestCertificates: Sendable {
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments =
-      ["timeout", "20", "openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-ign_eof"]
+      ["openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-ign_eof"]
       + ["-CAfile", path("ca.pem")] + arguments
     process.standardInput = input
     process.standardOutput = output
@@ -98,13 +99,21 @@ final class TestCertificates: Sendable {
       Thread.detachNewThread {
         do {
           try process.run()
+          let isDone = NIOLockedValueBox(false)
+          let identifier = process.processIdentifier
+          DispatchQueue.global().asyncAfter(deadline: .now() + 20) {
+            isDone.withLockedValue { if !$0 { kill(identifier, SIGKILL) } }
+          }
           for (index, line) in lines.enumerated() {
             if index > 0 { Thread.sleep(forTimeInterval: 0.2) }
             // A client that was refused has no reader left for its input.
             try? input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
           }
           let data = output.fileHandleForReading.readDataToEndOfFile()
-          process.waitUntilExit()
+          isDone.withLockedValue { isDone in
+            process.waitUntilExit()
+            isDone = true
+          }
           try? input.fileHandleForWriting.close()
           continuation.resume(
             returning: Output(
