@@ -4,7 +4,7 @@ public import FoundationEssentials
 ///
 /// A token is accepted when it is a JWT that a key of the JWKS has signed with that key's own
 /// algorithm, and its claims satisfy the ``Configuration``. Verified tokens are remembered, since
-/// a check costs 60 to 100 µs of public-key work: the second request with a token costs a hash.
+/// a check costs about 100 µs of public-key work: the second request with a token costs a hash.
 public final class Authenticator: Sendable {
   /// Tokens longer than this are refused unread.
   public static let maximumTokenBytes = 8192
@@ -58,12 +58,12 @@ public final class Authenticator: Sendable {
     return cache.principal(for: Self.cacheKey(of: token), keys: keys, now: now())
   }
 
-  /// The principal that a request speaks for. Suspends only when the token names a key that is not
-  /// known, while the JWKS is asked for it.
+  /// The principal that a request speaks for. Runs where its caller does, and suspends only when the
+  /// token names a key that is not known, while the JWKS is asked for it.
   /// - Parameter authorization: the value of the request's `Authorization` header.
   /// - Throws: why it speaks for nobody, to be answered with
   ///   ``AuthenticationFailure/wwwAuthenticate``.
-  public func authenticate(
+  public nonisolated(nonsending) func authenticate(
     _ authorization: String?
   ) async throws(AuthenticationFailure) -> Principal {
     guard let authorization else {
@@ -89,7 +89,7 @@ public final class Authenticator: Sendable {
   /// Verified tokens that are remembered now, for a gauge.
   public var cachedTokens: Int { cache.count }
 
-  private func signer(
+  private nonisolated(nonsending) func signer(
     of token: Token
   ) async throws(AuthenticationFailure) -> (VerificationKey, generation: UInt64) {
     var loaded = source.loaded

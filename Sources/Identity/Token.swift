@@ -15,16 +15,17 @@ struct Token {
     var alg: String
     var kid: String?
     var typ: String?
-  }
-
-  private struct HeaderNames: Decodable {
     /// Set when the header has a `crit` member of whatever value.
     var hasCritical: Bool
 
-    private enum CodingKeys: CodingKey { case crit }
+    private enum CodingKeys: CodingKey { case alg, kid, typ, crit }
 
     init(from decoder: any Decoder) throws {
-      hasCritical = try decoder.container(keyedBy: CodingKeys.self).contains(.crit)
+      let members = try decoder.container(keyedBy: CodingKeys.self)
+      alg = try members.decode(String.self, forKey: .alg)
+      kid = try members.decodeIfPresent(String.self, forKey: .kid)
+      typ = try members.decodeIfPresent(String.self, forKey: .typ)
+      hasCritical = members.contains(.crit)
     }
   }
 
@@ -37,12 +38,10 @@ struct Token {
     guard let header = Base64URL.decode(parts[0]), let signature = Base64URL.decode(parts[2]) else {
       throw AuthenticationFailure(.malformed, "a part of the token is not base64url")
     }
-    let decoder = JSONDecoder()
-    guard let names = try? decoder.decode(HeaderNames.self, from: Data(header)),
-      let fields = try? decoder.decode(Header.self, from: Data(header))
-    else { throw AuthenticationFailure(.malformed, "the header of the token cannot be read") }
-
-    guard !names.hasCritical else {
+    guard let fields = try? JSONDecoder().decode(Header.self, from: Data(header)) else {
+      throw AuthenticationFailure(.malformed, "the header of the token cannot be read")
+    }
+    guard !fields.hasCritical else {
       throw AuthenticationFailure(
         .unsupportedAlgorithm, "the token needs an extension that is not supported")
     }
