@@ -26,6 +26,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(
@@ -72,21 +73,19 @@ let package = Package(
     .target(
       name: "Identity",
       dependencies: [
-        log, lifecycle, nioLocks,
-        .product(name: "JWTKit", package: "jwt-kit"),
-        .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "X509", package: "swift-certificates"),
+        log, lifecycle, nio,
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "JWTKit", package: "jwt-kit"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
+        .product(name: "X509", package: "swift-certificates"),
       ],
       swiftSettings: strict),
 
     .target(
       name: "Observability",
-      dependencies: [
-        log, nioLocks,
-        .product(name: "Metrics", package: "swift-metrics"),
-        .product(name: "CoreMetrics", package: "swift-metrics"),
-      ],
+      dependencies: [log, .product(name: "CoreMetrics", package: "swift-metrics")],
       swiftSettings: strict),
 
     // MARK: The service
@@ -172,13 +171,21 @@ let package = Package(
     .testTarget(
       name: "IdentityTests",
       dependencies: [
-        "Identity", "TestSupport", log,
-        .product(name: "JWTKit", package: "jwt-kit"),
+        "Identity", "TestSupport", log, lifecycle, nio, nioPosix,
         .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "JWTKit", package: "jwt-kit"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "X509", package: "swift-certificates"),
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "ObservabilityTests", dependencies: ["Observability", "TestSupport", log],
+      name: "ObservabilityTests",
+      dependencies: [
+        "Observability", "TestSupport", log,
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "VocativeStorageTests",
