@@ -198,7 +198,9 @@ let package = Package(
     .testTarget(
       name: "VocativeServerTests",
       dependencies: [
-        "VocativeServer", "VocativeModel", "TestSupport", log,
+        "VocativeServer", "VocativeModel", "VocativeStorage", "Identity", "Postgres",
+        "PostgresWire", "TestSupport", log,
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Hummingbird", package: "hummingbird"),
       ],
       swiftSettings: strict),

@@ -28,6 +28,8 @@ package final class Work: @unchecked Sendable {
   /// The caller that waits, for whoever delivers the engine's completions.
   package var continuation: UnsafeContinuation<Outcome, Never>?
   package internal(set) var state = State.new
+  /// Its task was cancelled before it was submitted.
+  var isCancelledEarly = false
   /// The connection it was sent on.
   weak var link: Link?
   /// Results held back until the commit is known.

@@ -240,6 +240,20 @@ import Testing
     }
   }
 
+  @Test func aCopyThatTheServerRefusedEarlyEnds() throws {
+    let harness = Harness()
+    let lease = try acquire(harness)
+    let begin = harness.submit(.leased(lease, .copyIn("COPY IN bad")))
+    harness.settle(seconds: 1)
+    let data = harness.submit(.leased(lease, .copyData([1])))
+    // The refusal is read from the socket here, long before the end is put.
+    harness.settle(seconds: 1)
+    let end = harness.submit(.leased(lease, .copyEnd(failing: nil)))
+    harness.settle(seconds: 1)
+    #expect(harness.succeeded(begin) && harness.succeeded(data))
+    #expect(harness.error(end)?.sqlState == "22P02")
+  }
+
   // MARK: LISTEN
 
   @Test func listeningIsAnnouncedAtFirstAndAfterEachLoss() {
