@@ -81,21 +81,21 @@ struct BadInputTests {
         for token in tokens {
           let answer = try await ada.call(.GET, "/v1/changes?since=\(token)")
           Self.expect(
-            answer, BadRequest("since=\(token), of \(own)", .GET, "/v1/changes", 400, "bad-token"))
+            answer, BadRequest("since=\(token), of \(own)", .GET, "/v1/changes", nil, 400, "bad-token"))
           guard !token.isEmpty else { continue }
           let stream = try await ada.call(
             .GET, "/v1/events", headers: [("Last-Event-ID", token)])
           Self.expect(
-            stream, BadRequest("events of \(token)", .GET, "/v1/events", 400, "bad-token"))
+            stream, BadRequest("events of \(token)", .GET, "/v1/events", nil, 400, "bad-token"))
         }
         // A restore turns the epoch: what was good is told so, with where to go.
         try await PSQL.run(
           deployment.conninfo, "UPDATE vocative.installation SET epoch = gen_random_uuid()")
         let expired = try await ada.call(.GET, "/v1/changes?since=\(own)")
-        Self.expect(expired, BadRequest("old epoch", .GET, "/v1/changes", 410, "token-expired"))
+        Self.expect(expired, BadRequest("old epoch", .GET, "/v1/changes", nil, 410, "token-expired"))
         #expect(expired.json?["reconcile"] as? String == "/v1/changes")
         let stream = try await ada.call(.GET, "/v1/events", headers: [("Last-Event-ID", own)])
-        Self.expect(stream, BadRequest("old epoch", .GET, "/v1/events", 410, "token-expired"))
+        Self.expect(stream, BadRequest("old epoch", .GET, "/v1/events", nil, 410, "token-expired"))
         #expect(try await deployment.dump().split(separator: "\n").dropFirst()
           == before.split(separator: "\n").dropFirst())
       }
@@ -146,7 +146,7 @@ struct BadInputTests {
               .init(rawValue: method), path,
               bytes: method == "PUT" ? Data(#"{"kind":"mail","participants":[]}"#.utf8) : nil,
               headers: values.map { ("Authorization", $0) })
-            Self.expect(answer, BadRequest(name, .GET, path, 401, "unauthenticated"))
+            Self.expect(answer, BadRequest(name, .GET, path, nil, 401, "unauthenticated"))
             #expect(answer.headers["WWW-Authenticate"].first?.hasPrefix("Bearer ") == true)
             #expect(!answer.text.contains(parts[1]))
           }
@@ -155,7 +155,7 @@ struct BadInputTests {
           try await service.token("ada", scopes: [Scope(rawValue: "vocabulary.upload")]))
         Self.expect(
           try await job.call(.GET, "/v1/changes"),
-          BadRequest("a job's token", .GET, "/v1/changes", 403, "missing-scope"))
+          BadRequest("a job's token", .GET, "/v1/changes", nil, 403, "missing-scope"))
         #expect(try await client.speaking(good).call(.GET, "/v1/changes").status == 200)
         #expect(try await deployment.dump() == before)
         for part in parts { #expect(!service.log.contains(part)) }

@@ -327,7 +327,7 @@ extension Target {
   var badAddresses: [BadRequest] {
     var bad: [BadRequest] = []
     for id in ["1", "not-a-uuid", lowercased(thread) + "0", "%00", "..%2f..", "%ff"] {
-      bad.append(BadRequest("thread id \(id)", .GET, "/v1/threads/\(id)", 400, "bad-identifier"))
+      bad.append(BadRequest("thread id \(id)", .GET, "/v1/threads/\(id)", nil, 400, "bad-identifier"))
       bad.append(
         BadRequest(
           "entry id \(id)", .PUT, "\(threadPath)/entries/\(id)", send, 400, "bad-identifier"))
@@ -347,27 +347,27 @@ extension Target {
       "limit=99999999999999999999", "limit=1&limit=1", "colour=red", "Limit=1",
     ] {
       for path in ["/v1/threads", "/v1/changes", "/v1/events", "\(threadPath)/entries"] {
-        bad.append(BadRequest("\(path.prefix(11))?\(query)", .GET, "\(path)?\(query)", 400, "bad-query"))
+        bad.append(BadRequest("\(path.prefix(11))?\(query)", .GET, "\(path)?\(query)", nil, 400, "bad-query"))
       }
     }
     for query in ["before=-1", "after=x", "after=9223372036854775808", "before=1&before=2"] {
       bad.append(
-        BadRequest("entries?\(query)", .GET, "\(threadPath)/entries?\(query)", 400, "bad-query"))
+        BadRequest("entries?\(query)", .GET, "\(threadPath)/entries?\(query)", nil, 400, "bad-query"))
     }
     for query in ["wait=-1", "wait=31", "wait=x"] {
-      bad.append(BadRequest("changes?\(query)", .GET, "/v1/changes?\(query)", 400, "bad-query"))
+      bad.append(BadRequest("changes?\(query)", .GET, "/v1/changes?\(query)", nil, 400, "bad-query"))
     }
     for after in ["x", "1", "1.2", ".", "1.\(UUID()).1", "x.\(UUID())"] {
       bad.append(
-        BadRequest("threads?after=\(after)", .GET, "/v1/threads?after=\(after)", 400, "bad-query"))
+        BadRequest("threads?after=\(after)", .GET, "/v1/threads?after=\(after)", nil, 400, "bad-query"))
     }
     bad += [
       BadRequest("a query on a write", .PUT, newEntry + "?a=b", send, 400, "bad-query"),
-      BadRequest("a query on a thread", .GET, threadPath + "?limit=1", 400, "bad-query"),
-      BadRequest("no route", .GET, "/v1/nothing", 404, "no-such-resource"),
-      BadRequest("no version", .GET, "/threads", 404, "no-such-resource"),
-      BadRequest("the admin's metrics", .GET, "/metrics", 404, "no-such-resource"),
-      BadRequest("a demo that is not on", .GET, "/demo/session.json", 404, "no-such-resource"),
+      BadRequest("a query on a thread", .GET, threadPath + "?limit=1", nil, 400, "bad-query"),
+      BadRequest("no route", .GET, "/v1/nothing", nil, 404, "no-such-resource"),
+      BadRequest("no version", .GET, "/threads", nil, 404, "no-such-resource"),
+      BadRequest("the admin's metrics", .GET, "/metrics", nil, 404, "no-such-resource"),
+      BadRequest("a demo that is not on", .GET, "/demo/session.json", nil, 404, "no-such-resource"),
       BadRequest("a POST of a thread", .POST, threadPath, "{}", 405, "method-not-allowed"),
       BadRequest("a DELETE of the list", .DELETE, "/v1/threads", nil, 405, "method-not-allowed"),
       BadRequest("an unknown method", .RAW(value: "BREW"), threadPath, nil, 405, "method-not-allowed"),

@@ -80,7 +80,8 @@ struct OperationsTests {
       let thread = lowercased(UUID())
       try await APIClient.run(service, user: user) { client in
         let body = #"{"kind":"message","participants":[]}"#
-        #expect(try await client.call(.PUT, "/v1/threads/\(thread)", body).status == 201)
+        let made = try await client.call(.PUT, "/v1/threads/\(thread)", body)
+        #expect(made.status == 201)
         for _ in 0..<3 {
           #expect(try await client.call(.GET, "/v1/threads/\(thread)").status == 200)
         }

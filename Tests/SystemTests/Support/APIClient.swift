@@ -104,7 +104,7 @@ struct APIClient: Sendable {
   }
 
   /// Follows the feed by Server-Sent Events until `handle` returns false or the stream ends.
-  func events(
+  nonisolated(nonsending) func events(
     after token: String? = nil, _ handle: (ServerSentEvent) async throws -> Bool
   ) async throws {
     var request = HTTPClientRequest(url: baseURL + "/v1/events")
