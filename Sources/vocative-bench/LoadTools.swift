@@ -1,5 +1,6 @@
 import Foundation
 import Subprocess
+import VocativeStorage
 
 /// wrk (https://github.com/wg/wrk), a load generator for HTTP/1.1 over TLS with keep-alive.
 enum Wrk {
@@ -65,6 +66,10 @@ enum Pgbench {
     return String(code).replacing(/\$(\d+)/) { values[Int($0.1)! - 1] } + ";\n"
   }
 
+  /// The settings of the service's own connections.
+  private static let settings = Storage.connectionSettings.sorted { $0.key < $1.key }
+    .map { "-c \($0.key)=\($0.value)" }.joined(separator: " ")
+
   /// One round: as many runs of a script as the clients can make one after another.
   static func run(
     _ script: String, clients: Int, seconds: Int, _ stage: Stage, _ report: inout Report
@@ -73,11 +78,12 @@ enum Pgbench {
       "-n", "-M", "prepared", "-c", "\(clients)", "-j", "\(min(clients, 2))", "-T",
       "\(seconds)", "-f", script,
     ]
-    report.addCommand("pgbench " + arguments.map(stage.anonymous).joined(separator: " "))
+    report.addCommand(
+      "PGOPTIONS='\(settings)' pgbench " + arguments.map(stage.anonymous).joined(separator: " "))
     let before = stage.databaseCPUSeconds()
     let output = try await Tool.run(
       "/usr/lib/postgresql/\(stage.cluster.majorVersion)/bin/pgbench",
-      arguments + [stage.conninfo])
+      arguments + [stage.conninfo], environment: ["PGOPTIONS": settings])
     let cpu = stage.databaseCPUSeconds() - before
     guard let rate = output.firstMatch(of: /tps = ([\d.]+)/).flatMap({ Double($0.1) }),
       let count = output.firstMatch(of: /actually processed: (\d+)/).flatMap({ Double($0.1) }),
@@ -90,10 +96,13 @@ enum Pgbench {
 /// Runs a program to its end.
 enum Tool {
   /// - Returns: standard output and standard error.
-  static func run(_ name: String, _ arguments: [String]) async throws -> String {
+  static func run(
+    _ name: String, _ arguments: [String], environment: [Environment.Key: String] = [:]
+  ) async throws -> String {
     let result = try await Subprocess.run(
       name.hasPrefix("/") ? .path(.init(name)) : .name(name),
-      arguments: Arguments(arguments), output: .string(limit: 1 << 20),
+      arguments: Arguments(arguments),
+      environment: .inherit.updating(environment.mapValues { $0 }), output: .string(limit: 1 << 20),
       error: .combinedWithOutput)
     guard result.terminationStatus.isSuccess else {
       throw BenchmarkError(
