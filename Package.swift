@@ -198,7 +198,9 @@ let package = Package(
     .testTarget(
       name: "VocativeServerTests",
       dependencies: [
-        "VocativeServer", "VocativeModel", "TestSupport", log,
+        "VocativeServer", "VocativeModel", "VocativeStorage", "Identity", "Postgres",
+        "PostgresWire", "TestSupport", log,
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Hummingbird", package: "hummingbird"),
       ],
       swiftSettings: strict),
@@ -216,6 +218,8 @@ let package = Package(
       dependencies: [
         "VocativeModel", "Identity", "TestSupport", "EmbeddedPostgres", "vocative", log, nio,
         nioPosix,
+        .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],

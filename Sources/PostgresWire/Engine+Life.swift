@@ -227,7 +227,8 @@ extension Engine {
     switch link.phase {
     case .settingUp, .ready:
       // An unread COPY keeps its data in the socket: that is its back-pressure.
-      let paused = link.script?.phase == .copyOutOpen
+      let phase = link.script?.phase
+      let paused = phase == .copyOutOpen || phase == .copyOutRead
       watch(link, reading: !paused, writing: link.wantsWrite, always: false)
     case .connecting, .down, .resolving, .closed: break
     }

@@ -20,7 +20,7 @@ extension Engine {
     while let script = link.script, !pq.isBusy {
       switch script.phase {
       case .reading: return readCopy(link, now: now)
-      case .copyInOpen, .copyOutOpen, .putting, .ending: return
+      case .copyInOpen, .copyOutOpen, .copyOutRead, .putting, .ending: return
       case .results, .copyInStart, .copyOutStart: break
       }
       guard let result = pq.nextResult() else { return scriptEnded(link, script, now: now) }
@@ -51,6 +51,8 @@ extension Engine {
     if let work = script.work {
       if let failure = script.failure {
         fail(work, failure)
+      } else if script.phase != .results {
+        fail(work, PostgresError(.misuse, message: "not a COPY of the right direction"))
       } else if let last = script.last {
         complete(work, .result(last))
       } else {
@@ -89,6 +91,9 @@ extension Engine {
     case (.copyRead, .copyOutOpen):
       work.isCertainUnanswered = true
       link.script?.phase = .reading([])
+    case (.copyRead, .copyOutRead):
+      work.isCertainUnanswered = true
+      link.script?.phase = .results
     case (.copyRead, _) where link.script?.work == nil:
       return fail(work, PostgresError(.misuse, message: "no COPY TO STDOUT is under way"))
     default:
@@ -97,7 +102,11 @@ extension Engine {
     work.state = .sent
     work.link = link
     link.script?.work = work
-    if case .copyRead = step { readCopy(link, now: now) } else { continueCopy(link, now: now) }
+    switch link.script?.phase {
+    case .reading: readCopy(link, now: now)
+    case .results: receiveScript(link, now: now)
+    default: continueCopy(link, now: now)
+    }
   }
 
   /// Puts what is to be put, as far as the socket takes it.
@@ -114,6 +123,8 @@ extension Engine {
       leaseStepEnded(link, now: now)
     case .ending(let reason):
       put(link, pq.putCopyEnd(failing: reason), now: now) { link.script?.phase = .results }
+      // The server may have refused the data long ago, and its answer be read already.
+      if link.script?.phase == .results { receiveScript(link, now: now) }
     default: break
     }
   }
@@ -137,14 +148,19 @@ extension Engine {
     while true {
       switch pq.getCopyData(into: &chunk) {
       case .row:
-        if chunk.count >= Self.chunkBytes { return deliver(chunk, link, now: now) }
+        if chunk.count >= Self.chunkBytes {
+          return deliver(chunk, link, next: .copyOutOpen, now: now)
+        }
       case .wait:
-        if !chunk.isEmpty { return deliver(chunk, link, now: now) }
+        if !chunk.isEmpty { return deliver(chunk, link, next: .copyOutOpen, now: now) }
         link.script?.phase = .reading(chunk)
         return
       case .end:
-        if !chunk.isEmpty { deliver(chunk, link, now: now) } else { copyOutEnded(link, now: now) }
-        return
+        if chunk.isEmpty {
+          link.script?.phase = .results
+          return receiveScript(link, now: now)
+        }
+        return deliver(chunk, link, next: .copyOutRead, now: now)
       case .failed:
         return lose(link, pq.errorMessage, now: now)
       }
@@ -153,17 +169,11 @@ extension Engine {
 
   private static let chunkBytes = 65_536
 
-  private func deliver(_ chunk: [UInt8], _ link: Link, now: UInt64) {
+  private func deliver(_ chunk: [UInt8], _ link: Link, next: Script.Phase, now: UInt64) {
     guard let work = link.script?.work else { return }
-    link.script?.phase = .copyOutOpen
+    link.script?.phase = next
     link.script?.work = nil
     complete(work, .chunk(chunk))
     leaseStepEnded(link, now: now)
-  }
-
-  /// The rows are at their end; what remains is whether the COPY succeeded.
-  private func copyOutEnded(_ link: Link, now: UInt64) {
-    link.script?.phase = .results
-    receiveScript(link, now: now)
   }
 }

@@ -66,8 +66,8 @@ package final class Engine {
 
   /// A caller asks for something.
   package func submit(_ work: Work, now: UInt64) {
-    guard work.state == .new else { return }  // cancelled before it came
     work.state = .queued
+    if work.isCancelledEarly { return fail(work, PostgresError(.cancelled)) }
     if isStopped { return fail(work, PostgresError(.poolShutDown)) }
     if case .leased(let lease, let step) = work.kind {
       earliestDeadline = min(earliestDeadline, work.deadline)
@@ -97,7 +97,9 @@ package final class Engine {
   /// get there. Its deadline still bounds it.
   package func cancel(_ work: Work) {
     switch work.state {
-    case .new, .queued: fail(work, PostgresError(.cancelled))
+    // Its caller does not wait yet; it is answered when it comes.
+    case .new: work.isCancelledEarly = true
+    case .queued: fail(work, PostgresError(.cancelled))
     case .sent:
       fail(work, mayHaveTakenEffect(work) ? outcomeUnknown("cancelled") : PostgresError(.cancelled))
     case .finished: break

@@ -126,6 +126,8 @@ struct Script {
     case copyInStart, copyOutStart
     /// COPY has started and waits for its lease's next step.
     case copyInOpen, copyOutOpen
+    /// The rows of a COPY have been read; what remains is whether it succeeded.
+    case copyOutRead
     /// A chunk is being put; its bytes until libpq has queued them.
     case putting([UInt8]?)
     /// The end of a COPY is being put.

@@ -28,6 +28,8 @@ package final class Work: @unchecked Sendable {
   /// The caller that waits, for whoever delivers the engine's completions.
   package var continuation: UnsafeContinuation<Outcome, Never>?
   package internal(set) var state = State.new
+  /// Its task was cancelled before it was submitted.
+  var isCancelledEarly = false
   /// The connection it was sent on.
   weak var link: Link?
   /// Results held back until the commit is known.
@@ -51,6 +53,11 @@ package final class Work: @unchecked Sendable {
   package var flaw: PostgresError? {
     for step in steps {
       let statement = step.statement
+      // The server keeps 63 bytes of a name, so longer ones could be taken for each other.
+      guard (2...64).contains(statement.wireName.count) else {
+        return PostgresError(
+          .badParameter, message: "a statement's name has 1 to 63 bytes", statement: statement.name)
+      }
       if var flaw = step.parameters.flaw {
         flaw.statement = statement.name
         return flaw

@@ -69,14 +69,14 @@ public final class TLSServerHandler: ChannelDuplexHandler {
   // MARK: Lifecycle
 
   public func handlerAdded(context: ChannelHandlerContext) {
-    if context.channel.isActive { startHandshakeTimer(context) }
+    if context.channel.isActive { beginHandshake(context) }
   }
 
   public func handlerRemoved(context: ChannelHandlerContext) { release() }
 
   public func channelActive(context: ChannelHandlerContext) {
-    startHandshakeTimer(context)
     context.fireChannelActive()
+    beginHandshake(context)
   }
 
   public func channelInactive(context: ChannelHandlerContext) {
@@ -102,11 +102,13 @@ public final class TLSServerHandler: ChannelDuplexHandler {
     closePromise.take()?.succeed()
   }
 
-  private func startHandshakeTimer(_ context: ChannelHandlerContext) {
+  private func beginHandshake(_ context: ChannelHandlerContext) {
     guard state == .handshaking else { return }
     setTimer(context, after: limits.handshakeTimeout) { handler in
       handler.fail(context, TLSError(.handshakeTimedOut, "the handshake took too long"))
     }
+    // A channel that reads on demand would wait for an application that waits for us.
+    context.read()
   }
 
   /// Replaces the timer: a connection waits for one thing at a time.

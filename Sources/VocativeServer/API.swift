@@ -58,8 +58,25 @@ public enum API {
   }
 
   static func router(_ parts: ServiceParts) -> Router<ServiceContext> {
+    // Built twice, as the outermost middleware has to know the routes that lie behind it.
+    router(parts, methods: MethodTable(routes(parts)))
+  }
+
+  /// Path pattern and method of each route.
+  static func routes(_ parts: ServiceParts) -> [(path: String, method: String)] {
+    router(parts, methods: MethodTable([])).routes.map { route in
+      (
+        "/" + route.path.description.split(separator: "/").joined(separator: "/"),
+        route.method.rawValue
+      )
+    }
+  }
+
+  private static func router(
+    _ parts: ServiceParts, methods: MethodTable
+  ) -> Router<ServiceContext> {
     let router = Router(context: ServiceContext.self)
-    router.add(middleware: RequestLog(random: parts.random))
+    router.add(middleware: RequestLog(methods: methods, random: parts.random))
     OperationRoutes(readiness: parts.readiness).add(to: router)
     if let demo = parts.demo { DemoRoutes(session: demo).add(to: router) }
     let device = router.group("v1")

@@ -83,10 +83,16 @@ public struct ThreadStore: Sendable {
   public func threads(
     of caller: UserID, after cursor: Cursor?, limit: Int
   ) async throws(PostgresError) -> [ThreadRecord] {
-    let last = cursor ?? Cursor(
-      activityAt: Instant(milliseconds: .max),
-      thread: ThreadID(UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-        255, 255, 255))))
+    let last =
+      cursor
+      ?? Cursor(
+        activityAt: Instant(milliseconds: .max),
+        thread: ThreadID(
+          UUID(
+            uuid: (
+              255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+              255, 255, 255
+            ))))
     let rows = try await database.query(
       Statements.threadsPage,
       Parameters(caller.string, last.activityAt.timestamp, last.thread.uuid, limit))

@@ -12,12 +12,20 @@ struct PostgresBenchmark {
     var operation: String
     /// Concurrent callers; pgbench has as many connections.
     var callers: Int
-    /// Operations a second through the client.
-    var ours: Double
-    /// Operations a second of pgbench.
-    var pgbench: Double
-    /// How many times pgbench's.
-    var ratio: Double { ours / pgbench }
+    /// Through the client.
+    var ours: Rate
+    /// Of pgbench.
+    var pgbench: Rate
+    /// How many times pgbench's operations a second.
+    var ratio: Double { ours.perSecond / pgbench.perSecond }
+  }
+
+  /// How fast, and at what cost.
+  struct Rate: Sendable {
+    /// Operations a second.
+    var perSecond: Double
+    /// Microseconds of processor time an operation, of client and server together.
+    var processorMicroseconds: Double
   }
 
   private static let rows = 100_000
@@ -40,7 +48,7 @@ struct PostgresBenchmark {
   /// - Returns: the measurements.
   @discardableResult
   static func run(
-    conninfo: String, seconds: Int, readConnections: Int = 2, writeConnections: Int = 4
+    conninfo: String, seconds: Int, readConnections: Int = 2, writeConnections: Int = 2
   ) async throws -> [Measurement] {
     var configuration = PostgresConfiguration(connectionString: conninfo)
     configuration.readConnections = readConnections
@@ -60,25 +68,30 @@ struct PostgresBenchmark {
     _ client: PostgresClient, _ conninfo: String, _ seconds: Int
   ) async throws -> [Measurement] {
     try await prepare(client)
+    let server = try await client.query(
+      Statement(name: "bench_pid", sql: "SELECT pg_backend_pid()"))[0].decode(Int32.self, at: 0)
+    guard let time = ProcessorTime(serverProcess: server) else {
+      throw BenchmarkError("the server is not on this machine")
+    }
     var measurements: [Measurement] = []
     for callers in [1, 16, 128] {
-      let ours = try await rate(callers, seconds) { random in
+      let ours = try await rate(callers, seconds, time) { random in
         let rows = try await client.query(
           select, Parameters(Int32.random(in: 1...Int32(rows), using: &random)))
         guard rows.count == 1 else { throw BenchmarkError("a row is missing") }
       }
       let theirs = try pgbench(
-        conninfo, callers, seconds,
+        conninfo, callers, seconds, time,
         "\\set id random(1, \(rows))\nSELECT value FROM vocative_bench WHERE id = :id;\n")
       measurements.append(
         Measurement(operation: "select", callers: callers, ours: ours, pgbench: theirs))
     }
     for callers in [1, 16, 128] {
-      let ours = try await rate(callers, seconds) { _ in
+      let ours = try await rate(callers, seconds, time) { _ in
         _ = try await client.write(insert, Parameters("a value of some twenty"))
       }
       let theirs = try pgbench(
-        conninfo, callers, seconds,
+        conninfo, callers, seconds, time,
         "INSERT INTO vocative_bench_log (value) VALUES ('a value of some twenty');\n")
       measurements.append(
         Measurement(operation: "insert", callers: callers, ours: ours, pgbench: theirs))
@@ -103,9 +116,10 @@ struct PostgresBenchmark {
 
   /// Calls a second of so many callers that each call again when answered.
   private static func rate(
-    _ callers: Int, _ seconds: Int,
+    _ callers: Int, _ seconds: Int, _ time: ProcessorTime,
     _ call: @escaping @Sendable (inout SystemRandomNumberGenerator) async throws -> Void
-  ) async throws -> Double {
+  ) async throws -> Rate {
+    let used = time.seconds()
     let clock = ContinuousClock()
     let start = clock.now
     let end = start + .seconds(seconds)
@@ -123,15 +137,18 @@ struct PostgresBenchmark {
       }
       return try await group.reduce(0, +)
     }
-    return Double(calls) / ((clock.now - start) / .seconds(1))
+    return Rate(
+      perSecond: Double(calls) / ((clock.now - start) / .seconds(1)),
+      processorMicroseconds: (time.seconds() - used) * 1e6 / Double(calls))
   }
 
   // MARK: pgbench
 
   /// Transactions a second of pgbench with prepared statements and one connection a caller.
   private static func pgbench(
-    _ conninfo: String, _ callers: Int, _ seconds: Int, _ script: String
-  ) throws -> Double {
+    _ conninfo: String, _ callers: Int, _ seconds: Int, _ time: ProcessorTime, _ script: String
+  ) throws -> Rate {
+    let used = time.seconds()
     var path = Array("/tmp/vocative-bench-XXXXXX".utf8CString)
     let descriptor = mkstemp(&path)
     guard descriptor >= 0 else { throw BenchmarkError("mkstemp: errno \(errno)") }
@@ -148,24 +165,33 @@ struct PostgresBenchmark {
     while fgets(&line, 4096, pipe) != nil {
       output += line.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     }
-    guard pclose(pipe) == 0, let at = output.firstRange(of: "tps = ") else {
-      throw BenchmarkError("pgbench failed: \(output)")
+    func number(after label: String) -> Double? {
+      output.firstRange(of: label).flatMap { found in
+        Double(output[found.upperBound...].prefix { $0.isNumber || $0 == "." })
+      }
     }
-    let number = output[at.upperBound...].prefix { $0.isNumber || $0 == "." }
-    guard let rate = Double(number) else { throw BenchmarkError("pgbench said: \(output)") }
-    return rate
+    guard pclose(pipe) == 0, let rate = number(after: "tps = "),
+      let count = number(after: "actually processed: "), count > 0
+    else { throw BenchmarkError("pgbench failed, or did nothing in its time: \(output)") }
+    return Rate(
+      perSecond: rate, processorMicroseconds: (time.seconds() - used) * 1e6 / count)
   }
 
   private static func table(_ measurements: [Measurement]) -> String {
     func pad(_ text: String, _ width: Int) -> String {
       String(repeating: " ", count: max(0, width - text.count)) + text
     }
-    let header = pad("operation", 10) + pad("callers", 9) + pad("ours/s", 12)
-      + pad("pgbench/s", 12) + pad("ratio", 8)
+    let header =
+      pad("operation", 10) + pad("callers", 9) + pad("ours/s", 12) + pad("pgbench/s", 12)
+      + pad("ratio", 8) + pad("ours CPU µs", 13) + pad("pgbench CPU µs", 16)
     return measurements.reduce(header) { text, line in
       let ratio = (line.ratio * 100).rounded() / 100
+      let costs = [line.ours, line.pgbench].map {
+        "\(($0.processorMicroseconds * 10).rounded() / 10)"
+      }
       return text + "\n" + pad(line.operation, 10) + pad("\(line.callers)", 9)
-        + pad("\(Int(line.ours))", 12) + pad("\(Int(line.pgbench))", 12) + pad("\(ratio)", 8)
+        + pad("\(Int(line.ours.perSecond))", 12) + pad("\(Int(line.pgbench.perSecond))", 12)
+        + pad("\(ratio)", 8) + pad(costs[0], 13) + pad(costs[1], 16)
     }
   }
 }

@@ -66,7 +66,8 @@ struct Composition: Sendable {
       return DatabaseAccess(
         cluster: nil, service: url.value, administration: url.value)
     }
-    var settings = EmbeddedPostgres.Configuration(directory: configuration.embeddedDatabaseDirectory)
+    var settings = EmbeddedPostgres.Configuration(
+      directory: configuration.embeddedDatabaseDirectory)
     settings.maxConnections = 100
     let cluster = try await EmbeddedPostgres.start(settings, logger: logger)
     if try await !cluster.databaseExists("vocative") {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 
 /// `vocative`: the service and the tools around it.
 @main
@@ -10,4 +11,10 @@ struct Vocative: AsyncParsableCommand {
     subcommands: [
       Serve.self, Migrate.self, DoctorCommand.self, TokenCommand.self, ConfigurationCommand.self,
     ])
+
+  static func main() async {
+    // A reader of the log that goes away must not end the service.
+    signal(SIGPIPE, SIG_IGN)
+    await main(nil)
+  }
 }

@@ -98,12 +98,15 @@ final class Proxy: Sendable {
 
   private func pump(from source: Int32, to sink: Int32, answers: Bool) {
     var buffer = [UInt8](repeating: 0, count: 65_536)
+    // A connection that has lost bytes never gets on.
+    var isMute = false
     while true {
       let count = recv(source, &buffer, buffer.count, 0)
       guard count > 0 else { break }
       let (cut, silent) = state.withLockedValue { ($0.cutsAnswers, $0.isSilent) }
       if answers && cut { break }
-      if !answers && silent { continue }
+      isMute = isMute || silent
+      if !answers && isMute { continue }
       var sent = 0
       while sent < count {
         let result = buffer.withUnsafeBytes {

@@ -12,6 +12,9 @@ func withClient<R: Sendable>(
   var configuration = PostgresConfiguration(
     connectionString: connectionString ?? Cluster.shared.socketURI)
   configuration.drainTimeout = .seconds(2)
+  // The machine that runs the tests may be busy; those about time-outs set their own.
+  configuration.leaseWait = .seconds(60)
+  configuration.deadline = .seconds(60)
   configuration.backoff = .milliseconds(5)...(.milliseconds(100))
   change(&configuration)
   var logger = Logger(label: "test")

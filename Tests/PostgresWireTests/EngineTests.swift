@@ -108,8 +108,10 @@ import Testing
 
   @Test func hostsAreTriedInOrderAndStandbysFirstWhenPreferred() {
     let hosts = [
-      Host(name: "a.example", address: "", port: "1"), Host(name: "b.example", address: "", port: "2"),
-      Host(name: "/socket", address: "", port: "3"), Host(name: "c", address: "10.9.9.9", port: "4"),
+      Host(name: "a.example", address: "", port: "1"),
+      Host(name: "b.example", address: "", port: "2"),
+      Host(name: "/socket", address: "", port: "3"),
+      Host(name: "c", address: "10.9.9.9", port: "4"),
     ]
     let harness = Harness(hosts: hosts, target: "prefer-standby") {
       $0.readConnections = 1
@@ -238,6 +240,20 @@ import Testing
       harness.settle(seconds: 1)
       #expect(harness.error(work)?.code == code)
     }
+  }
+
+  @Test func aCopyThatTheServerRefusedEarlyEnds() throws {
+    let harness = Harness()
+    let lease = try acquire(harness)
+    let begin = harness.submit(.leased(lease, .copyIn("COPY IN bad")))
+    harness.settle(seconds: 1)
+    let data = harness.submit(.leased(lease, .copyData([1])))
+    // The refusal is read from the socket here, long before the end is put.
+    harness.settle(seconds: 1)
+    let end = harness.submit(.leased(lease, .copyEnd(failing: nil)))
+    harness.settle(seconds: 1)
+    #expect(harness.succeeded(begin) && harness.succeeded(data))
+    #expect(harness.error(end)?.sqlState == "22P02")
   }
 
   // MARK: LISTEN

@@ -192,7 +192,12 @@ final class FakeConnection: LibPQConnection {
 
   func getCopyData(into buffer: inout [UInt8]) -> CopyGetStatus {
     if fails("getCopyData") { return .failed }
-    if rows == 0 { return .end }
+    if rows == 0 {
+      // As libpq: the end is told once.
+      rows = -1
+      return .end
+    }
+    if rows < 0 { return .failed }
     rows -= 1
     buffer.append(contentsOf: [1, 2, 3])
     return .row
@@ -239,12 +244,19 @@ final class FakeConnection: LibPQConnection {
     case .script("COPY IN"):
       copied = 0
       incoming.append(FakeResult(.copyIn))
+    case .script("COPY IN bad"):
+      copied = -1
+      incoming.append(FakeResult(.copyIn))
     case .script("COPY OUT"):
       rows = 5
       incoming += [FakeResult(.copyOut), FakeResult(.command), nil]
     case .script("bad"): incoming += [FakeResult.error("42601"), nil]
     case .script: incoming += [FakeResult(.command), nil]
+    case .copyData where copied < 0:
+      if copied == -1 { incoming += [FakeResult.error("22P02"), nil] }
+      copied = -2
     case .copyData(let count): copied += count
+    case .copyEnd where copied < 0: break
     case .copyEnd(let failing):
       if !failing {
         uncommitted.append(copied)

@@ -114,7 +114,7 @@ import Testing
     typealias OutboundOut = ByteBuffer
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      // s_client with -ign_eof ends when we do: end our input for it.
+      // s_client ends when we do: end our input for it.
       context.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
     }
 

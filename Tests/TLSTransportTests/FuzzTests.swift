@@ -35,6 +35,8 @@ import Testing
       pair.server.embeddedEventLoop.advanceTime(by: .seconds(10))
     } else {
       pair.server.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      // Once it is open, the application decides; ours closes.
+      if pair.handler.connectionInfo != nil { pair.server.close(promise: nil) }
       pair.server.embeddedEventLoop.advanceTime(by: .seconds(5))
     }
     defer { pair.end() }

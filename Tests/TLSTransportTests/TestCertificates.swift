@@ -89,7 +89,7 @@ final class TestCertificates: Sendable {
     let output = Pipe()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments =
-      ["openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-ign_eof"]
+      ["openssl", "s_client", "-connect", "127.0.0.1:\(port)"]
       + ["-CAfile", path("ca.pem")] + arguments
     process.standardInput = input
     process.standardOutput = output

@@ -54,12 +54,12 @@ SELECT 0::int2 AS sort, 0::int8 AS n, NULL::uuid AS entry_id, epoch AS thread_id
   NULL::int8 AS read_up_to, NULL::int8 AS unread_count, NULL::int8 AS floor
 FROM head
 UNION ALL
-SELECT 1, n, NULL, thread_id, seq, NULL, NULL, kind, subject, created_at, last_activity_at, NULL,
+SELECT 1::int2, n, NULL, thread_id, seq, NULL, NULL, kind, subject, created_at, last_activity_at, NULL,
   NULL, NULL, NULL, NULL, NULL, removed, NULL, history, place, visible_from, read_up_to,
   unread_count, floor
 FROM chosen
 UNION ALL
-SELECT 2, c.n, NULL, p.thread_id, NULL, NULL, p.user_id, p.role, NULL, p.joined_at, NULL, NULL,
+SELECT 2::int2, c.n, NULL, p.thread_id, NULL, NULL, p.user_id, p.role, NULL, p.joined_at, NULL, NULL,
   p.left_at, NULL, p.name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM chosen AS c
 JOIN vocative.participant AS p ON p.thread_id = c.thread_id
@@ -68,7 +68,7 @@ WHERE NOT c.removed AND (p.left_at IS NULL OR EXISTS (
   WHERE e.thread_id = p.thread_id AND (e.sender_id = p.user_id OR e.system ->> 'userId' = p.user_id
     OR jsonb_path_exists(e.recipients, '$.*[*] ? (@ == $u)', jsonb_build_object('u', p.user_id)))))
 UNION ALL
-SELECT 3, n, entry_id, thread_id, seq, created_seq, sender_id, kind, text, sent_at, received_at,
+SELECT 3::int2, n, entry_id, thread_id, seq, created_seq, sender_id, kind, text, sent_at, received_at,
   edited_at, deleted_at, reply_to, recipients, attachments, system, NULL, NULL, NULL, NULL, NULL,
   NULL, NULL, NULL
 FROM entries

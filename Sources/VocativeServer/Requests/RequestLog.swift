@@ -8,6 +8,7 @@ import VocativeModel
 /// The outermost middleware: gives each request its place in a trace, turns errors into problems,
 /// and counts and logs how it went. Nothing of the content of a request gets into logs or metrics.
 struct RequestLog: RouterMiddleware {
+  let methods: MethodTable
   let random: @Sendable () -> UInt64
   private let metrics = RequestMetrics()
 
@@ -27,7 +28,8 @@ struct RequestLog: RouterMiddleware {
       do {
         response = try await next(request, context)
       } catch {
-        response = try Self.answer(to: error, context).response(from: request, context: context)
+        response = try answer(to: error, request, context)
+          .response(from: request, context: context)
       }
       response.headers[.xContentTypeOptions] = "nosniff"
       response.headers[.strictTransportSecurity] = "max-age=31536000"
@@ -36,7 +38,9 @@ struct RequestLog: RouterMiddleware {
     }
   }
 
-  private static func answer(to error: any Error, _ context: ServiceContext) -> ServiceError {
+  private func answer(
+    to error: any Error, _ request: Request, _ context: ServiceContext
+  ) -> ServiceError {
     switch error {
     case let error as ServiceError: return error
     case let error as PostgresError:
@@ -44,9 +48,12 @@ struct RequestLog: RouterMiddleware {
       context.logger.error("the database failed", metadata: ["error": "\(error)"])
       return answer
     case let error as HTTPError where error.status == .notFound:
-      return ServiceError(.noSuchRoute)
-    case let error as HTTPError where error.status == .methodNotAllowed:
-      return ServiceError(.badMethod)
+      guard let allowed = methods.allowed(at: request.uri.path) else {
+        return ServiceError(.noSuchRoute)
+      }
+      var answer = ServiceError(.badMethod)
+      answer.headers[.allow] = allowed
+      return answer
     case let error as HTTPError where error.status.kind == .clientError:
       return ServiceError(.badRequest("the request cannot be read"))
     case is CancellationError:

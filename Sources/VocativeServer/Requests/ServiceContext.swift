@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Hummingbird
 import Identity
 import VocativeModel
@@ -16,6 +17,14 @@ struct ServiceContext: RequestContext {
   var caller: UserID {
     guard let principal else { preconditionFailure("the route is not behind Authentication") }
     return UserID(trusted: principal.userID)
+  }
+
+  /// When the caller's token ends.
+  ///
+  /// - Precondition: the route lies behind `Authentication`.
+  var expiresAt: Date {
+    guard let principal else { preconditionFailure("the route is not behind Authentication") }
+    return principal.expiresAt
   }
 
   /// The same context, once it is known whom the request speaks for.

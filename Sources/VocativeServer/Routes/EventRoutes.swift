@@ -42,7 +42,7 @@ struct EventRoutes {
     let stream = EventStream(
       feeds: storage.feeds, subscription: subscription, caller: caller, limit: limit,
       entries: limits.entriesPerThread, tokenKey: tokenKey, isResumed: token != nil,
-      expiresAt: context.principal?.expiresAt ?? .distantPast, now: now, logger: context.logger)
+      expiresAt: context.expiresAt, now: now, logger: context.logger)
     return Response(
       status: .ok,
       headers: [

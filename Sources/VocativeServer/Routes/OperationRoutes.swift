@@ -81,7 +81,8 @@ struct DemoRoutes {
 
   private static func isLocal(_ authority: String?) -> Bool {
     guard let authority else { return false }
-    let host = authority.hasPrefix("[")
+    let host =
+      authority.hasPrefix("[")
       ? String(authority.prefix { $0 != "]" }.dropFirst())
       : String(authority.prefix { $0 != ":" })
     return ["localhost", "127.0.0.1", "::1"].contains(host)

@@ -5,15 +5,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DemoPageTests {}
 
-/// The service that the page is loaded from.
+/// The service that the page is loaded from: one for all tests, as `make demo` starts it.
 enum DemoService {
+  private static let service = Task { try await RunningService.start(demo: true) }
+
   /// Its base URL, without a slash at the end.
-  static func baseURL() async throws -> String {
-    guard let url = ProcessInfo.processInfo.environment["VOCATIVE_DEMO_URL"] else {
-      throw BrowserFailure("VOCATIVE_DEMO_URL has to name a running service in development mode")
-    }
-    return url.hasSuffix("/") ? String(url.dropLast()) : url
-  }
+  static func baseURL() async throws -> String { try await service.value.baseURL }
 }
 
 /// One of the two devices on the page.

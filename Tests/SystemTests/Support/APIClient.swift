@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 import Foundation
 import NIOCore
-import NIOFoundationCompat
 import NIOHTTP1
 import NIOSSL
 import VocativeModel
@@ -10,6 +9,7 @@ import VocativeModel
 struct APIClient: Sendable {
   struct Answer: Sendable {
     var status: Int
+    var version: HTTPVersion
     var headers: HTTPHeaders
     var body: Data
 
@@ -19,33 +19,39 @@ struct APIClient: Sendable {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-      try JSONDecoder().decode(type, from: body)
+      guard status < 300 else { throw UnexpectedStatus(status: status, code: problem) }
+      return try JSONDecoder().decode(type, from: body)
     }
 
     /// The code of a problem (RFC 9457).
     var problem: String? { json?["code"] as? String }
+    var text: String { String(decoding: body, as: UTF8.self) }
   }
+
+  enum Version { case http1, http2 }
 
   let http: HTTPClient
   let baseURL: String
   let token: String?
 
-  /// A client of connections of its own; shut down by `run`.
+  /// A client of connections of its own, for as long as `body` takes.
   static func run<Result>(
-    _ service: RunningService, user: String?, _ body: (APIClient) async throws -> Result
+    _ service: RunningService, user: String?, over version: Version = .http2,
+    _ body: (APIClient) async throws -> Result
   ) async throws -> Result {
     let token: String? = if let user { try await service.token(user) } else { nil }
-    return try await run(service.baseURL, caFile: service.caFile, token: token, body)
+    return try await run(service.baseURL, caFile: service.caFile, token: token, over: version, body)
   }
 
   static func run<Result>(
-    _ baseURL: String, caFile: String, token: String?,
+    _ baseURL: String, caFile: String, token: String?, over version: Version = .http2,
     _ body: (APIClient) async throws -> Result
   ) async throws -> Result {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.trustRoots = .file(caFile)
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
     configuration.timeout = .init(connect: .seconds(10), read: .seconds(60))
+    configuration.httpVersion = version == .http1 ? .http1Only : .automatic
     let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     do {
       let result = try await body(APIClient(http: http, baseURL: baseURL, token: token))
@@ -62,6 +68,11 @@ struct APIClient: Sendable {
     APIClient(http: http, baseURL: baseURL, token: token)
   }
 
+  /// The same user at another replica.
+  func at(_ baseURL: String) -> APIClient {
+    APIClient(http: http, baseURL: baseURL, token: token)
+  }
+
   func call(
     _ method: HTTPMethod, _ path: String, _ body: String? = nil, headers: [(String, String)] = []
   ) async throws -> Answer {
@@ -69,20 +80,27 @@ struct APIClient: Sendable {
   }
 
   func call(
-    _ method: HTTPMethod, _ path: String, bytes: Data?, headers: [(String, String)] = []
+    _ method: HTTPMethod, _ path: String, bytes: Data?, headers: [(String, String)] = [],
+    timeout: TimeAmount = .seconds(60)
   ) async throws -> Answer {
     var request = HTTPClientRequest(url: baseURL + path)
     request.method = method
     if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
     if let bytes {
-      request.body = .bytes(ByteBuffer(data: bytes))
+      request.body = .bytes(ByteBuffer(bytes: bytes))
       request.headers.add(name: "Content-Type", value: "application/json")
     }
     for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
-    let response = try await http.execute(request, timeout: .seconds(60))
+    let response = try await http.execute(request, timeout: timeout)
     let collected = try await response.body.collect(upTo: 64 << 20)
     return Answer(
-      status: Int(response.status.code), headers: response.headers, body: Data(buffer: collected))
+      status: Int(response.status.code), version: response.version, headers: response.headers,
+      body: Data(collected.readableBytesView))
+  }
+
+  /// Calls, and decodes what a success answers.
+  func get<Value: Decodable>(_ path: String, as type: Value.Type) async throws -> Value {
+    try await call(.GET, path).decode(type)
   }
 
   /// Follows the feed by Server-Sent Events until `handle` returns false or the stream ends.
@@ -93,7 +111,9 @@ struct APIClient: Sendable {
     request.headers.add(name: "Authorization", value: "Bearer \(self.token ?? "")")
     if let token { request.headers.add(name: "Last-Event-ID", value: token) }
     let response = try await http.execute(request, timeout: .hours(1))
-    guard response.status == .ok else { throw UnexpectedStatus(status: response.status.code) }
+    guard response.status == .ok else {
+      throw UnexpectedStatus(status: Int(response.status.code), code: nil)
+    }
     var parser = ServerSentEvent.Parser()
     for try await chunk in response.body {
       for event in parser.feed(chunk.readableBytesView) {
@@ -103,48 +123,7 @@ struct APIClient: Sendable {
   }
 }
 
-struct UnexpectedStatus: Error { let status: UInt }
-
-/// An event as the WHATWG HTML standard (section 9.2.6) dispatches it.
-struct ServerSentEvent: Sendable {
-  var type: String
-  var id: String?
-  var data: String
-
-  struct Parser {
-    private var line: [UInt8] = []
-    private var type = "message"
-    private var id: String?
-    private var data: [String] = []
-
-    mutating func feed(_ bytes: some Sequence<UInt8>) -> [ServerSentEvent] {
-      var events: [ServerSentEvent] = []
-      for byte in bytes {
-        guard byte == UInt8(ascii: "\n") else {
-          line.append(byte)
-          continue
-        }
-        let text = String(decoding: line, as: UTF8.self)
-        line.removeAll(keepingCapacity: true)
-        if text.isEmpty {
-          if !data.isEmpty {
-            events.append(
-              ServerSentEvent(type: type, id: id, data: data.joined(separator: "\n")))
-          }
-          type = "message"
-          data = []
-        } else if let colon = text.firstIndex(of: ":"), colon != text.startIndex {
-          var value = text[text.index(after: colon)...]
-          if value.first == " " { value.removeFirst() }
-          switch text[..<colon] {
-          case "event": type = String(value)
-          case "id": id = String(value)
-          case "data": data.append(String(value))
-          default: break
-          }
-        }
-      }
-      return events
-    }
-  }
+struct UnexpectedStatus: Error {
+  let status: Int
+  let code: String?
 }

@@ -1,7 +1,6 @@
 import EmbeddedPostgres
 import Foundation
 import Identity
-import Logging
 import Synchronization
 import TestSupport
 
@@ -9,40 +8,43 @@ import TestSupport
 final class RunningService: Sendable {
   /// `https://localhost:PORT`
   let baseURL: String
-  /// `http://127.0.0.1:PORT`, for metrics.
+  /// `http://127.0.0.1:PORT`, for metrics and health.
   let adminURL: String
   let caFile: String
   let dataDirectory: String
+  let output: OutputLines
   private let process: Mutex<Process>
-  private let output: OutputLines
 
-  /// Starts a service and returns when it listens.
+  /// Starts a service in development mode, and returns when it listens.
   ///
   /// - Parameters:
   ///   - database: a conninfo; nil for the embedded cluster.
   ///   - dataDirectory: one to go on with; nil for a new one.
   static func start(
     database: String? = nil, dataDirectory: String? = nil, demo: Bool = false,
-    _ settings: [String] = [], environment: [String: String] = [:]
+    mode: String = "development", _ settings: [String] = [], environment: [String: String] = [:]
   ) async throws -> RunningService {
     let directory = try dataDirectory ?? Scratch.directory()
     var arguments = ["serve"] + (demo ? ["--demo"] : [])
     arguments += [
-      "--mode", "development", "--data-directory", directory, "--listen-host", "127.0.0.1",
+      "--mode", mode, "--data-directory", directory, "--listen-host", "127.0.0.1",
       "--listen-port", "0", "--admin-port", "0",
     ]
     var environment = environment
     if let database { environment["DATABASE_URL"] = database }
-    let (process, output) = try Binary.launch(arguments + settings, environment: environment)
+    let (process, output) = try Command.launch(
+      Binary.path, arguments + settings, environment: environment)
+    Leftovers.add(process.processIdentifier)
     do {
-      let admin = try await output.value(after: "listening for administration", key: "address")
-      let address = try await output.value(after: "listening ", key: "address")
+      let admin = try await output.line(with: "listening for administration")
+      let main = try await output.line(with: ": listening address=", "\"message\":\"listening\"")
       return RunningService(
-        baseURL: address.replacingOccurrences(of: "127.0.0.1", with: "localhost"),
-        adminURL: admin, caFile: directory + "/tls/ca.pem", dataDirectory: directory,
-        process: process, output: output)
+        baseURL: OutputLines.value(of: "address", in: main)
+          .replacingOccurrences(of: "127.0.0.1", with: "localhost"),
+        adminURL: OutputLines.value(of: "address", in: admin), caFile: directory + "/tls/ca.pem",
+        dataDirectory: directory, process: process, output: output)
     } catch {
-      process.terminate()
+      Foundation.kill(process.processIdentifier, SIGKILL)
       throw error
     }
   }
@@ -60,6 +62,7 @@ final class RunningService: Sendable {
   }
 
   var processID: Int32 { process.withLock { $0.processIdentifier } }
+  var port: Int { URL(string: baseURL)?.port ?? 0 }
 
   /// What the service wrote to its log so far.
   var log: String { output.text }
@@ -76,7 +79,7 @@ final class RunningService: Sendable {
   /// - Returns: its exit status.
   @discardableResult
   func stop() async throws -> Int32 {
-    process.withLock { $0.terminate() }
+    Foundation.kill(processID, SIGTERM)
     return try await ended()
   }
 
@@ -96,101 +99,30 @@ final class RunningService: Sendable {
   }
 }
 
-/// The binary under test.
-enum Binary {
-  /// It is built beside the tests.
-  static let path: String = {
-    var directory = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-    while directory.path != "/" {
-      let candidate = directory.appending(path: "vocative").path
-      if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
-      directory.deleteLastPathComponent()
-    }
-    return ".build/debug/vocative"
+/// Processes that must not outlive the tests, whatever becomes of these.
+enum Leftovers {
+  static func add(_ processID: Int32) { started.withLock { $0.append(processID) } }
+
+  private static let started: Mutex<[Int32]> = {
+    atexit { Leftovers.end() }
+    return Mutex([])
   }()
 
-  static func launch(
-    _ arguments: [String], environment: [String: String] = [:]
-  ) throws -> (Process, OutputLines) {
-    let process = Process()
-    process.executableURL = URL(filePath: path)
-    process.arguments = arguments
-    process.environment = cleanEnvironment.merging(environment) { $1 }
-    let output = OutputLines()
-    process.standardError = output.pipe
-    process.standardOutput = output.pipe
-    try process.run()
-    return (process, output)
+  private static func end() {
+    let running = started.withLock { $0 }.filter(isOurs)
+    // An embedded database stops with its service.
+    for processID in running { Foundation.kill(processID, SIGTERM) }
+    let deadline = ContinuousClock.now + .seconds(5)
+    while running.contains(where: isOurs), ContinuousClock.now < deadline { usleep(5000) }
+    for processID in running where isOurs(processID) { Foundation.kill(processID, SIGKILL) }
   }
 
-  /// Runs a command to its end.
-  static func run(
-    _ arguments: [String], environment: [String: String] = [:]
-  ) async throws -> (status: Int32, output: String) {
-    let (process, output) = try launch(arguments, environment: environment)
-    let box = Mutex(process)
-    try await eventually(within: .seconds(60)) { box.withLock { !$0.isRunning } }
-    try await output.ended()
-    return (box.withLock { $0.terminationStatus }, output.text)
+  /// The number may be somebody else's by now.
+  private static func isOurs(_ processID: Int32) -> Bool {
+    let target = try? FileManager.default.destinationOfSymbolicLink(
+      atPath: "/proc/\(processID)/exe")
+    return target == URL(filePath: Binary.path).resolvingSymlinksInPath().path
   }
-
-  private static var cleanEnvironment: [String: String] {
-    ProcessInfo.processInfo.environment.filter { key, _ in
-      key == "PATH" || key == "HOME" || key == "TMPDIR" || key.hasPrefix("LD_")
-    }
-  }
-}
-
-/// What a process writes, as it writes it.
-final class OutputLines: Sendable {
-  let pipe = Pipe()
-  private let state = Mutex((text: "", ended: false))
-
-  init() {
-    pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
-      let data = handle.availableData
-      self?.state.withLock { state in
-        state.text += String(decoding: data, as: UTF8.self)
-        if data.isEmpty { state.ended = true }
-      }
-      if data.isEmpty { handle.readabilityHandler = nil }
-    }
-  }
-
-  var text: String { state.withLock { $0.text } }
-
-  func ended() async throws {
-    try await eventually(within: .seconds(20)) { state.withLock { $0.ended } }
-  }
-
-  /// The value of `key=` in the first line that has `marker`.
-  func value(after marker: String, key: String) async throws -> String {
-    var found: String?
-    do {
-      try await eventually(within: .seconds(60)) {
-        if state.withLock({ $0.ended }) { throw ServiceDidNotStart(output: text) }
-        found = Self.value(in: text, marker, key)
-        return found != nil
-      }
-    } catch is ConditionNotMet {
-      throw ServiceDidNotStart(output: text)
-    }
-    return found ?? ""
-  }
-
-  private static func value(in text: String, _ marker: String, _ key: String) -> String? {
-    for line in text.split(separator: "\n").dropLast(text.hasSuffix("\n") ? 0 : 1)
-    where line.contains(marker) {
-      guard let range = line.range(of: key + "=") else { continue }
-      return String(line[range.upperBound...].prefix { $0 != " " && $0 != "\"" })
-    }
-    return nil
-  }
-}
-
-struct ServiceDidNotStart: Error, CustomStringConvertible {
-  let output: String
-  var description: String { "the service did not start; it wrote:\n\(output)" }
 }
 
 /// Directories that are gone when the tests are over.

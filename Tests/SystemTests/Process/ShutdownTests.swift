@@ -1,0 +1,104 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import VocativeModel
+
+/// SIGTERM: what is under way is finished, streams end with a hint, and the process is gone in time.
+struct ShutdownTests {
+  @Test(.timeLimit(.minutes(1)))
+  func aCleanStopFinishesWhatIsUnderWay() async throws {
+    try await Deployment.run { deployment in
+      let service = try await deployment.start()
+      try await APIClient.run(service, user: "ada") { ada in
+        try await APIClient.run(service, user: "ada", over: .http1) { ada1 in
+          let thread = "/v1/threads/\(lowercased(UUID()))"
+          let body = #"{"kind":"message","participants":[]}"#
+          #expect(try await ada.call(.PUT, thread, body).status == 201)
+          let token = try await ada1.get("/v1/changes", as: ChangesPage.self).next
+
+          // A send of which half has arrived.
+          let send = #"{"kind":"text","text":"in two parts"}"#
+          let half = send.utf8.count / 2
+          let raw = try await RawConnection.open(service)
+          await raw.send(
+            "PUT \(thread)/entries/\(lowercased(UUID())) HTTP/1.1\r\nHost: localhost\r\n"
+              + "Authorization: Bearer \(ada.token ?? "")\r\n"
+              + "Content-Length: \(send.utf8.count)\r\n\r\n" + send.prefix(half))
+
+          let started = Counter()
+          async let stream = Self.lastEvent(ada, started)
+          async let oldStream = Self.lastEvent(ada1, started)
+          async let poll = ada.call(.GET, "/v1/changes?since=\(token)&wait=30")
+          async let oldPoll = ada1.call(.GET, "/v1/changes?since=\(token)&wait=30")
+          try await eventually { started.value == 2 }
+          // The long-polls are followers, too.
+          try await eventually { try await Self.followers(service) == 4 }
+
+          let start = ContinuousClock.now
+          Foundation.kill(service.processID, SIGTERM)
+          #expect(try await stream.type == "reconnect")
+          #expect(try await oldStream.type == "reconnect")
+          for answer in [try await poll, try await oldPoll] {
+            #expect(answer.status == 200)
+            #expect(try answer.decode(ChangesPage.self).threads.isEmpty)
+          }
+          await raw.send(String(send.dropFirst(half)))
+          #expect(try await raw.answer().status == 201)
+          #expect(try await service.ended() == 0)
+          // The deadline is 10 s; nothing here has to wait for it.
+          #expect(ContinuousClock.now - start < .seconds(5))
+          #expect(service.log.contains("stopped"))
+          await #expect(throws: (any Error).self) { try await ada.call(.GET, "/healthz") }
+        }
+      }
+    }
+  }
+
+  private static func lastEvent(
+    _ client: APIClient, _ started: Counter
+  ) async throws -> ServerSentEvent {
+    var last = ServerSentEvent(type: "none", id: nil, data: "")
+    var count = 0
+    try await client.events { event in
+      last = event
+      count += 1
+      if count == 1 { started.increment() }
+      return true
+    }
+    return last
+  }
+
+  private static func followers(_ service: RunningService) async throws -> Int {
+    let metrics = try await Plain.get(service.adminURL + "/metrics")
+    let line = metrics.text.split(separator: "\n").first { $0.hasPrefix("vocative_followers ") }
+    return Int(Double(line?.split(separator: " ").last ?? "") ?? -1)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func clientsThatHoldOnAreCutOffAtTheDeadline() async throws {
+    try await Deployment.run { deployment in
+      let service = try await deployment.start(["--shutdown-deadline-seconds", "2"])
+      let raw = try await RawConnection.open(service)
+      await raw.send(
+        "PUT /v1/threads/\(lowercased(UUID())) HTTP/1.1\r\nHost: localhost\r\n"
+          + "Authorization: Bearer \(try await service.token("ada"))\r\n"
+          + "Content-Length: 100\r\n\r\n{")
+      // It has been read as far as it goes when the next connection has its answer.
+      try await APIClient.run(service, user: "ada") { ada in
+        #expect(try await ada.call(.GET, "/v1/changes").status == 200)
+      }
+      let start = ContinuousClock.now
+      Foundation.kill(service.processID, SIGTERM)
+      _ = try await service.ended()
+      #expect(ContinuousClock.now - start < .seconds(5))
+      #expect(raw.isClosed)
+    }
+  }
+}
+
+private final class Counter: Sendable {
+  private let count = Mutex(0)
+  var value: Int { count.withLock { $0 } }
+  func increment() { count.withLock { $0 += 1 } }
+}
