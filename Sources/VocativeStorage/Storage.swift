@@ -17,7 +17,7 @@ public struct Storage: Sendable {
   /// nor on how much the tables hold. Planned once, it is kept: left to itself PostgreSQL plans
   /// statements with array parameters anew each time, which costs several times what they do. And
   /// it is a plan by index, also where it was made while the tables were small
-  /// (docs/decisions/0003-plans-are-fixed.md).
+  /// (docs/decisions/0006-plans-are-fixed.md).
   public static let connectionSettings = [
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
