@@ -93,8 +93,9 @@ struct Stage: Sendable {
     for line in measurements {
       report.add(
         Comparison(
-          "driver, \(line.operation)", clients: line.callers, ours: Load(perSecond: line.ours),
-          peer: Load(perSecond: line.pgbench), mark: line.callers == 128 ? 1 : nil))
+          "driver, \(line.operation)", clients: line.callers,
+          ours: Load(perSecond: line.ours.perSecond),
+          peer: Load(perSecond: line.pgbench.perSecond), mark: line.callers == 128 ? 1 : nil))
     }
   }
 
