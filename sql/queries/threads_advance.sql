@@ -1,7 +1,7 @@
 -- The last step of every write to threads: whatever its earlier steps put into the threads gets
 -- its sequence numbers counted and its places in the participants' feeds. It works from the state
 -- alone (entries above thread.seq are the new ones), so that every kind of write shares it.
--- $1 thread ids, $2 those of them whose participants are to be told even if no entry changed
+-- $1 those of the locked threads whose participants are to be told even if no entry changed
 -- Returns the new heads of the feeds, for wake-ups.
 WITH entries AS MATERIALIZED (
   SELECT t.thread_id, t.seq AS old_seq, t.last_activity_at, e.seq, e.sender_id, e.received_at,
@@ -9,7 +9,7 @@ WITH entries AS MATERIALIZED (
     e.kind <> 'system' AS counts
   FROM vocative.thread AS t
   LEFT JOIN vocative.entry AS e ON e.thread_id = t.thread_id AND e.seq > t.seq
-  WHERE t.thread_id = ANY ($1)
+  WHERE t.thread_id = ANY (current_setting('vocative.locked_threads')::uuid[])
 ), news AS MATERIALIZED (
   SELECT thread_id, old_seq, coalesce(max(seq), old_seq) AS new_seq,
     greatest(last_activity_at, max(received_at) FILTER (WHERE fresh)) AS activity_at
@@ -26,7 +26,7 @@ WITH entries AS MATERIALIZED (
   FROM news AS n
   JOIN vocative.participant AS p ON p.thread_id = n.thread_id AND p.left_at IS NULL
   JOIN vocative.feed AS f USING (user_id)
-  WHERE n.new_seq > n.old_seq OR n.thread_id = ANY ($2)
+  WHERE n.new_seq > n.old_seq OR n.thread_id = ANY ($1)
 ), placed AS (
   -- Joined to nothing but the rows to change: a plan that also joined the feed could find a
   -- user's row among all their threads rather than by its key.
