@@ -127,7 +127,7 @@ public struct ThreadStore: Sendable {
     limit: Int
   ) async throws -> ParticipantOutcome {
     let (outcome, heads) = try await database.withTransaction { connection in
-      try await lock(thread, and: [user], ensuring: true, connection)
+      try await lock(thread, connection)
       guard let (record, _) = try await state(of: thread, for: caller, connection) else {
         return (ParticipantOutcome.absent, [FeedHead]())
       }
@@ -145,6 +145,8 @@ public struct ThreadStore: Sendable {
       if let before, before.role == role, Self.same(before.name, request.name) {
         return (.unchanged(before), [])
       }
+      // Not before all refusals: a refused call must not leave a feed behind.
+      try await lockFeeds(of: thread, and: user, ensuring: true, connection)
       let sees = record.history == History.full.rawValue ? 1 : record.seq + 1
       var heads = try FeedHead.decode(
         try await connection.query(
@@ -168,7 +170,7 @@ public struct ThreadStore: Sendable {
     _ user: UserID, from thread: ThreadID, by caller: UserID
   ) async throws -> ParticipantOutcome {
     let (outcome, heads) = try await database.withTransaction { connection in
-      try await lock(thread, and: [user], ensuring: false, connection)
+      try await lock(thread, connection)
       guard try await state(of: thread, for: caller, connection) != nil else {
         return (ParticipantOutcome.absent, [FeedHead]())
       }
@@ -180,6 +182,7 @@ public struct ThreadStore: Sendable {
           mine == Role.owner.rawValue || target.role != Role.owner.rawValue
         else { return (.forbidden, []) }
       }
+      try await lockFeeds(of: thread, and: user, ensuring: false, connection)
       var heads = try FeedHead.decode(
         try await connection.query(
           Statements.removeParticipant, Parameters(thread.uuid, user.string)))
@@ -226,11 +229,15 @@ public struct ThreadStore: Sendable {
 
   // MARK: Steps
 
-  private func lock(
-    _ thread: ThreadID, and users: [UserID], ensuring: Bool, _ connection: PostgresConnection
-  ) async throws {
-    let users = users.map(\.string)
+  /// Who is in a thread changes only under this lock.
+  private func lock(_ thread: ThreadID, _ connection: PostgresConnection) async throws {
     _ = try await connection.query(Statements.lockThreads, Parameters([thread.uuid]))
+  }
+
+  private func lockFeeds(
+    of thread: ThreadID, and user: UserID, ensuring: Bool, _ connection: PostgresConnection
+  ) async throws {
+    let users = [user.string]
     if ensuring { _ = try await connection.query(Statements.ensureFeeds, Parameters(users)) }
     _ = try await connection.query(Statements.lockFeeds, Parameters([thread.uuid], users))
   }

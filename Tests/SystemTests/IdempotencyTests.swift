@@ -158,13 +158,15 @@ struct IdempotencyTests {
   @Test func theSameThreadAgainIsTheSameThread() async throws {
     try await Scene.run { deployment, scene in
       let path = "/v1/threads/\(lowercased(UUID()))"
-      let body = #"{"kind":"mail","subject":"S","participants":[{"userId":"jon"},{"userId":"mei"}]}"#
+      let body =
+        #"{"kind":"mail","subject":"S","participants":[{"userId":"jon"},{"userId":"mei"}]}"#
       let made = try await scene.ada.call(.PUT, path, body)
       #expect(made.status == 201)
       let before = try await deployment.dump()
       let again = try await scene.ada.call(.PUT, path, body)
       #expect(again.status == 200 && again.body == made.body)
-      let reordered = #"{"participants":[{"userId":"mei"},{"userId":"jon"}],"subject":"S","kind":"mail"}"#
+      let reordered =
+        #"{"participants":[{"userId":"mei"},{"userId":"jon"}],"subject":"S","kind":"mail"}"#
       let same = try await scene.ada.call(.PUT, path, reordered)
       #expect(same.status == 200 && same.body == made.body)
       for other in [

@@ -42,7 +42,8 @@ struct ReplicaCrashTests {
             }
             try await group.waitForAll()
           }
-          try await Self.check(clients, devices, ledger, threads)
+          try await Self.check(
+            clients.map { $0.at(fleet.anyURL()) }, devices, ledger, threads)
           followers.cancelAll()
         }
       }
@@ -104,7 +105,8 @@ struct ReplicaCrashTests {
             let arrival = try #require(await device.arrival(of: id))
             delays.append(arrival - acknowledged)
           }
-          print("from the acknowledgement at one replica to the follower at another:",
+          print(
+            "from the acknowledgement at one replica to the follower at another:",
             "median \(delays.sorted()[delays.count / 2])")
           group.cancelAll()
         }

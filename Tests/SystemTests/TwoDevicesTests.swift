@@ -266,8 +266,9 @@ private struct Author: Sendable {
   private func edit(
     _ thread: ThreadID, _ own: inout [EntryID: Fate], _ random: inout SeededGenerator
   ) async throws {
-    guard let (id, fate) = own.sorted(by: { $0.value.createdSeq < $1.value.createdSeq })
-      .randomElement(using: &random)
+    guard
+      let (id, fate) = own.sorted(by: { $0.value.createdSeq < $1.value.createdSeq })
+        .randomElement(using: &random)
     else { return }
     let text = random.text() + " (edited)"
     let answer = try await client.call(.PATCH, path(thread, id), json(["text": text]))
@@ -280,8 +281,9 @@ private struct Author: Sendable {
   private func delete(
     _ thread: ThreadID, _ own: inout [EntryID: Fate], _ random: inout SeededGenerator
   ) async throws {
-    guard let (id, fate) = own.sorted(by: { $0.value.createdSeq < $1.value.createdSeq })
-      .randomElement(using: &random)
+    guard
+      let (id, fate) = own.sorted(by: { $0.value.createdSeq < $1.value.createdSeq })
+        .randomElement(using: &random)
     else { return }
     guard try wasAccepted(try await client.call(.DELETE, path(thread, id)), 204) else { return }
     if !fate.isDeleted { own[id]?.moves += 1 }

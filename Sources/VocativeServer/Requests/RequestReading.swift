@@ -131,16 +131,44 @@ enum JSONBody {
     guard String(validating: data, as: UTF8.self) != nil else {
       throw ServiceError(.malformedJSON("the body is not valid UTF-8"))
     }
+    guard data.withUnsafeBytes(isStrict) else { throw ServiceError(.notJSON) }
     do {
       return try JSONDecoder().decode(type, from: data)
     } catch let error as InvalidValue {
       throw ServiceError(error)
     } catch let error as DecodingError {
-      throw ServiceError(problem(of: error))
+      throw ServiceError(problem(of: error, in: data))
     }
   }
 
-  private static func problem(of error: DecodingError) -> Problem {
+  /// False for what the decoder takes though RFC 8259 does not: a comma before the end of an object
+  /// or an array, and UTF-16 and UTF-32, where the signs of JSON have bytes of zero; and for a
+  /// control character in a string, which it only finds when it is asked for that string.
+  private static func isStrict(_ json: UnsafeRawBufferPointer) -> Bool {
+    var isInString = false
+    var isEscaped = false
+    var followsComma = false
+    for byte in json {
+      switch byte {
+      case 0: return false
+      case 1..<0x20 where isInString: return false
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\\") where isInString: isEscaped = true
+      case UInt8(ascii: "\""):
+        isInString.toggle()
+        followsComma = false
+      case _ where isInString, UInt8(ascii: " "), 0x09, 0x0a, 0x0d: continue
+      case UInt8(ascii: "}") where followsComma, UInt8(ascii: "]") where followsComma: return false
+      default: followsComma = byte == UInt8(ascii: ",")
+      }
+    }
+    return true
+  }
+
+  /// Decodes from any JSON.
+  private struct Anything: Decodable { init(from decoder: any Decoder) {} }
+
+  private static func problem(of error: DecodingError, in data: Data) -> Problem {
     switch error {
     case .keyNotFound(let key, let context):
       return .invalid(InvalidValue.pointer(context.codingPath + [key]), "must be there")
@@ -149,7 +177,11 @@ enum JSONBody {
         InvalidValue.pointer(context.codingPath), "must be \(Self.name(of: type))")
     case .dataCorrupted(let context) where !context.codingPath.isEmpty:
       return .invalid(InvalidValue.pointer(context.codingPath), "has a value that is not allowed")
-    default: return .malformedJSON("the body is not JSON (RFC 8259)")
+    case .dataCorrupted where (try? JSONDecoder().decode(Anything.self, from: data)) != nil:
+      // The decoder does not say where.
+      return .invalid(
+        "", "has a number that is not whole or out of range, or a string that is not Unicode")
+    default: return .notJSON
     }
   }
 

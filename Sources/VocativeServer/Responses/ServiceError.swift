@@ -79,6 +79,7 @@ extension Problem {
   static func malformedJSON(_ detail: String) -> Problem {
     Problem("malformed-json", status: 400, title: "The body is not JSON", detail: detail)
   }
+  static let notJSON = malformedJSON("the body is not JSON (RFC 8259)")
   static let badToken = Problem(
     "bad-token", status: 400, title: "The feed token is not one of this user's",
     detail: "tokens are handed out by this service and must be given back unchanged")

@@ -52,6 +52,8 @@ private struct Server: Sendable {
   private var configuration: ServiceConfiguration { composition.configuration }
 
   func run() async throws {
+    // First, as nothing has to be waited for to tell of a certificate that cannot be used.
+    let tls = try configuration.plaintext ? nil : makeTLS()
     let installation = try await verifiedInstallation()
     let storage = Storage(database: client, makeID: Composition.makeID)
     let (source, authenticator) = try composition.authentication()
@@ -69,18 +71,9 @@ private struct Server: Sendable {
       WakeUpService(
         wakeUps: storage.wakeUps, client: client, replica: replicaName(),
         heartbeat: configuration.events.heartbeat, poll: configuration.events.poll, logger: logger))
-    var contexts: TLSContextBox?
-    if !configuration.plaintext {
-      let tls = try composition.tlsConfiguration()
-      let context = try TLSContext(tls)
-      for warning in context.warnings {
-        logger.warning("a certificate needs attention", metadata: ["finding": "\(warning)"])
-      }
-      let box = TLSContextBox(context)
-      let reloader = TLSReloader(configuration: tls, box: box, logger: logger)
-      services.append(TLSReloadService(reloader, every: .seconds(5)))
-      services.append(HangUpService(reloader: reloader, keys: source))
-      contexts = box
+    if let tls {
+      services.append(TLSReloadService(tls.reloader, every: .seconds(5)))
+      services.append(HangUpService(reloader: tls.reloader, keys: source))
     }
     services.append(
       Administration.application(
@@ -89,7 +82,7 @@ private struct Server: Sendable {
         gauges: gauges(storage, authenticator), logger: logger))
     services.append(
       API.application(
-        parts, contexts: contexts, host: configuration.listen.host,
+        parts, contexts: tls?.contexts, host: configuration.listen.host,
         port: configuration.listen.port, logger: logger
       ) { announce(port: $0) })
 
@@ -99,6 +92,17 @@ private struct Server: Sendable {
     group.maximumGracefulShutdownDuration = configuration.shutdownDeadline
     try await ServiceGroup(configuration: group).run()
     logger.info("stopped")
+  }
+
+  /// What connections take their TLS from, and what keeps it up to date.
+  private func makeTLS() throws -> (contexts: TLSContextBox, reloader: TLSReloader) {
+    let tls = try composition.tlsConfiguration()
+    let context = try TLSContext(tls)
+    for warning in context.warnings {
+      logger.warning("a certificate needs attention", metadata: ["finding": "\(warning)"])
+    }
+    let contexts = TLSContextBox(context)
+    return (contexts, TLSReloader(configuration: tls, box: contexts, logger: logger))
   }
 
   /// Waits for the database, and refuses one that this build was not made for.

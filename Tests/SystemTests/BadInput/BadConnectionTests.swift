@@ -40,11 +40,11 @@ struct BadConnectionTests {
           ),
           (
             "a header of 20 KiB",
-            head(authorization + "X-Bomb: \(String(repeating: "b", count: 20_480))\r\n"), 431, nil
+            head(authorization + "X-Bomb: \(String(repeating: "b", count: 20_480))\r\n"), 400, nil
           ),
           (
             "500 headers",
-            head(authorization + (0..<500).map { "X-\($0): y\r\n" }.joined()), 431, nil
+            head(authorization + (0..<500).map { "X-\($0): y\r\n" }.joined()), 400, nil
           ),
           ("no HTTP", "\u{16}\u{3}\u{1}\r\n\r\n", 400, nil),
           ("a space in a header's name", head(authorization + "X y: z\r\n"), 400, nil),
@@ -66,7 +66,8 @@ struct BadConnectionTests {
           }
           await connection.close()
         }
-        try await Self.sendEndlessBody(service, head(authorization + "Transfer-Encoding: chunked\r\n"))
+        try await Self.sendEndlessBody(
+          service, head(authorization + "Transfer-Encoding: chunked\r\n"))
         try await Self.cutOff(
           service, head(authorization + "Content-Length: \(body.utf8.count + 50)\r\n") + body)
         #expect(try await deployment.dump() == before)

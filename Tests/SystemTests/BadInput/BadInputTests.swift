@@ -22,6 +22,19 @@ struct BadInputTests {
             bad.method, bad.path, bytes: bad.body, headers: bad.headers)
           Self.expect(answer, bad)
         }
+        for bad in target.badIdentifiers {
+          let connection = try await RawConnection.open(service)
+          await connection.send(
+            "\(bad.method) \(bad.path) HTTP/1.1\r\nHost: localhost\r\n"
+              + "Authorization: Bearer \(ada.token ?? "")\r\n"
+              + "Content-Length: \(bad.body?.count ?? 0)\r\n\r\n"
+              + String(decoding: bad.body ?? Data(), as: UTF8.self))
+          let answer = try await connection.answer()
+          #expect(
+            answer.status == bad.status && answer.json?["code"] as? String == bad.code,
+            "\(bad): \(answer)")
+          await connection.close()
+        }
         #expect(try await deployment.dump() == before)
         #expect(!service.log.contains(BadRequest.canary))
         // The service is none the worse for it.
@@ -78,11 +91,13 @@ struct BadInputTests {
           mutated.replaceSubrange(index...index, with: String(other))
           tokens.append(mutated)
         }
-        for token in tokens {
+        for (index, token) in tokens.enumerated() {
           let answer = try await ada.call(.GET, "/v1/changes?since=\(token)")
           Self.expect(
-            answer, BadRequest("since=\(token), of \(own)", .GET, "/v1/changes", nil, 400, "bad-token"))
-          guard !token.isEmpty else { continue }
+            answer,
+            BadRequest("since=\(token), of \(own)", .GET, "/v1/changes", nil, 400, "bad-token"))
+          // An empty header is one that is not there.
+          guard !token.isEmpty, index % 8 < 2 else { continue }
           let stream = try await ada.call(
             .GET, "/v1/events", headers: [("Last-Event-ID", token)])
           Self.expect(
@@ -92,12 +107,14 @@ struct BadInputTests {
         try await PSQL.run(
           deployment.conninfo, "UPDATE vocative.installation SET epoch = gen_random_uuid()")
         let expired = try await ada.call(.GET, "/v1/changes?since=\(own)")
-        Self.expect(expired, BadRequest("old epoch", .GET, "/v1/changes", nil, 410, "token-expired"))
+        Self.expect(
+          expired, BadRequest("old epoch", .GET, "/v1/changes", nil, 410, "token-expired"))
         #expect(expired.json?["reconcile"] as? String == "/v1/changes")
         let stream = try await ada.call(.GET, "/v1/events", headers: [("Last-Event-ID", own)])
         Self.expect(stream, BadRequest("old epoch", .GET, "/v1/events", nil, 410, "token-expired"))
-        #expect(try await deployment.dump().split(separator: "\n").dropFirst()
-          == before.split(separator: "\n").dropFirst())
+        #expect(
+          try await deployment.dump().split(separator: "\n").dropFirst()
+            == before.split(separator: "\n").dropFirst())
       }
     }
   }
@@ -121,7 +138,8 @@ struct BadInputTests {
       let otherClaims = try await issuer().token(userID: "jon").split(separator: ".")[1]
       var bad: [(name: String, values: [String])] = [
         ("none", []), ("empty", [""]), ("another scheme", ["Basic YWRhOmFkYQ=="]),
-        ("no token", ["Bearer"]), ("no JWT", ["Bearer x"]), ("two tokens", ["Bearer \(good) \(good)"]),
+        ("no token", ["Bearer"]), ("no JWT", ["Bearer x"]),
+        ("two tokens", ["Bearer \(good) \(good)"]),
         ("alg none", ["Bearer \(header).\(parts[1])."]),
         ("alg none, signed", ["Bearer \(header).\(parts[1]).\(parts[2])"]),
         ("another's claims", ["Bearer \(parts[0]).\(otherClaims).\(parts[2])"]),
@@ -136,7 +154,8 @@ struct BadInputTests {
         ("forged", try issuer(Scratch.directory() + "/forger"), .seconds(3600)),
       ]
       for (name, issuer, lifetime) in tokens {
-        bad.append((name, ["Bearer " + (try await issuer.token(userID: "ada", lifetime: lifetime))]))
+        bad.append(
+          (name, ["Bearer " + (try await issuer.token(userID: "ada", lifetime: lifetime))]))
       }
       try await APIClient.run(service, user: nil) { client in
         let before = try await deployment.dump()

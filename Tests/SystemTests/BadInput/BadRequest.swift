@@ -110,8 +110,8 @@ extension Target {
         bytes: Data(#"{"kind":"text","text":""#.utf8) + [0xc0, 0xaf] + Data("\"}".utf8), 400,
         "malformed-json"),
       BadRequest(
-        "a lone surrogate", .PUT, newEntry, #"{"kind":"text","text":"\ud800"}"#, 400,
-        "malformed-json"),
+        "a lone surrogate", .PUT, newEntry, #"{"kind":"text","text":"\ud800"}"#, 422,
+        "invalid-request", at: ""),
       BadRequest(
         "UTF-16", .PUT, newEntry, bytes: send.data(using: .utf16LittleEndian), 400,
         "malformed-json"),
@@ -159,7 +159,8 @@ extension Target {
       entry("text an object", #"{"kind":"text","text":{}}"#, at: "/text"),
       entry("NUL in text", #"{"kind":"text","text":"a\u0000b"}"#, at: "/text"),
       entry("65,537 bytes of text", #"{"kind":"text","text":"\#(long)"}"#, at: "/text"),
-      entry("65,538 bytes in 32,769 characters", #"{"kind":"text","text":"\#(wide)"}"#, at: "/text"),
+      entry(
+        "65,538 bytes in 32,769 characters", #"{"kind":"text","text":"\#(wide)"}"#, at: "/text"),
       entry(
         "unknown field", #"{"kind":"text","text":\#(text),"colour":"red"}"#, at: "/colour"),
       entry(
@@ -208,9 +209,11 @@ extension Target {
       thread("thread without kind", #"{"participants":[]}"#, at: "/kind"),
       thread("unknown kind of thread", #"{"kind":"group","participants":[]}"#, at: "/kind"),
       thread("no participants", #"{"kind":"message"}"#, at: "/participants"),
-      thread("participants a string", #"{"kind":"message","participants":"jon"}"#, at: "/participants"),
       thread(
-        "participant a string", #"{"kind":"message","participants":["jon"]}"#, at: "/participants/0"),
+        "participants a string", #"{"kind":"message","participants":"jon"}"#, at: "/participants"),
+      thread(
+        "participant a string", #"{"kind":"message","participants":["jon"]}"#, at: "/participants/0"
+      ),
       thread(
         "participant twice",
         #"{"kind":"message","participants":[{"userId":"jon"},{"userId":"jon"}]}"#,
@@ -235,12 +238,15 @@ extension Target {
         "unknown part of a name",
         #"{"kind":"message","participants":[{"userId":"jon","name":{"nick":"J"}}]}"#,
         at: "/participants/0/name/nick"),
-      thread("NUL in a subject", #"{"kind":"mail","participants":[],"subject":"\u0000"}"#, at: "/subject"),
+      thread(
+        "NUL in a subject", #"{"kind":"mail","participants":[],"subject":"\u0000"}"#, at: "/subject"
+      ),
       thread(
         "subject of 999 bytes",
         #"{"kind":"mail","participants":[],"subject":"\#(String(repeating: "s", count: 999))"}"#,
         at: "/subject"),
-      thread("unknown history", #"{"kind":"mail","participants":[],"history":"none"}"#, at: "/history"),
+      thread(
+        "unknown history", #"{"kind":"mail","participants":[],"history":"none"}"#, at: "/history"),
       thread(
         "1,000 others",
         #"{"kind":"mail","participants":[\#((0..<1000).map { "{\"userId\":\"u\($0)\"}" }.joined(separator: ","))]}"#,
@@ -275,10 +281,10 @@ extension Target {
         at: "/upTo"),
       BadRequest(
         "read up to a fraction", .PUT, "\(threadPath)/read", #"{"upTo":1.5}"#, 422,
-        "invalid-request", at: "/upTo"),
+        "invalid-request", at: ""),
       BadRequest(
         "read up to 2^64", .PUT, "\(threadPath)/read", #"{"upTo":18446744073709551616}"#, 422,
-        "invalid-request", at: "/upTo"),
+        "invalid-request", at: ""),
       BadRequest(
         "read up to a string", .PUT, "\(threadPath)/read", #"{"upTo":"1"}"#, 422,
         "invalid-request", at: "/upTo"),
@@ -323,43 +329,32 @@ extension Target {
     ]
   }
 
-  /// Ids, query parameters and feed tokens in the address.
+  /// Query parameters, unknown addresses and methods.
   var badAddresses: [BadRequest] {
     var bad: [BadRequest] = []
-    for id in ["1", "not-a-uuid", lowercased(thread) + "0", "%00", "..%2f..", "%ff"] {
-      bad.append(BadRequest("thread id \(id)", .GET, "/v1/threads/\(id)", nil, 400, "bad-identifier"))
-      bad.append(
-        BadRequest(
-          "entry id \(id)", .PUT, "\(threadPath)/entries/\(id)", send, 400, "bad-identifier"))
-    }
-    for (name, id) in [
-      ("NUL", "a%00b"), ("a line break", "a%0Ab"), ("129 bytes", String(repeating: "u", count: 129)),
-      ("129 bytes in 43 characters", String(repeating: "%E6%97%A9", count: 43)),
-      ("half a character", "%E6%97"), ("half an escape", "a%4"), ("no escape", "a%zz"),
-      ("a surrogate", "%ED%A0%80"),
-    ] {
-      let path = "\(threadPath)/participants/\(id)"
-      bad.append(BadRequest("user id with \(name)", .PUT, path, "{}", 400, "bad-identifier"))
-      bad.append(BadRequest("removal with \(name)", .DELETE, path, nil, 400, "bad-identifier"))
-    }
     for query in [
       "limit=0", "limit=201", "limit=x", "limit=", "limit=-1", "limit=1.5", "limit=%201",
       "limit=99999999999999999999", "limit=1&limit=1", "colour=red", "Limit=1",
     ] {
       for path in ["/v1/threads", "/v1/changes", "/v1/events", "\(threadPath)/entries"] {
-        bad.append(BadRequest("\(path.prefix(11))?\(query)", .GET, "\(path)?\(query)", nil, 400, "bad-query"))
+        bad.append(
+          BadRequest("\(path.prefix(11))?\(query)", .GET, "\(path)?\(query)", nil, 400, "bad-query")
+        )
       }
     }
     for query in ["before=-1", "after=x", "after=9223372036854775808", "before=1&before=2"] {
       bad.append(
-        BadRequest("entries?\(query)", .GET, "\(threadPath)/entries?\(query)", nil, 400, "bad-query"))
+        BadRequest(
+          "entries?\(query)", .GET, "\(threadPath)/entries?\(query)", nil, 400, "bad-query"))
     }
     for query in ["wait=-1", "wait=31", "wait=x"] {
-      bad.append(BadRequest("changes?\(query)", .GET, "/v1/changes?\(query)", nil, 400, "bad-query"))
+      bad.append(
+        BadRequest("changes?\(query)", .GET, "/v1/changes?\(query)", nil, 400, "bad-query"))
     }
     for after in ["x", "1", "1.2", ".", "1.\(UUID()).1", "x.\(UUID())"] {
       bad.append(
-        BadRequest("threads?after=\(after)", .GET, "/v1/threads?after=\(after)", nil, 400, "bad-query"))
+        BadRequest(
+          "threads?after=\(after)", .GET, "/v1/threads?after=\(after)", nil, 400, "bad-query"))
     }
     bad += [
       BadRequest("a query on a write", .PUT, newEntry + "?a=b", send, 400, "bad-query"),
@@ -370,8 +365,35 @@ extension Target {
       BadRequest("a demo that is not on", .GET, "/demo/session.json", nil, 404, "no-such-resource"),
       BadRequest("a POST of a thread", .POST, threadPath, "{}", 405, "method-not-allowed"),
       BadRequest("a DELETE of the list", .DELETE, "/v1/threads", nil, 405, "method-not-allowed"),
-      BadRequest("an unknown method", .RAW(value: "BREW"), threadPath, nil, 405, "method-not-allowed"),
+      BadRequest(
+        "an unknown method", .RAW(value: "BREW"), threadPath, nil, 405, "method-not-allowed"),
     ]
+    return bad
+  }
+
+  /// Ids in the path, as they stand on the wire: a client's library would put some of them right.
+  var badIdentifiers: [BadRequest] {
+    var bad: [BadRequest] = []
+    for id in [
+      "1", "not-a-uuid", lowercased(thread) + "0", "%00", "..%2f..", "%ff", "%", "%4", "%zz",
+    ] {
+      bad.append(
+        BadRequest("thread id \(id)", .GET, "/v1/threads/\(id)", nil, 400, "bad-identifier"))
+      bad.append(
+        BadRequest(
+          "entry id \(id)", .PUT, "\(threadPath)/entries/\(id)", send, 400, "bad-identifier"))
+    }
+    for (name, id) in [
+      ("NUL", "a%00b"), ("a line break", "a%0Ab"),
+      ("129 bytes", String(repeating: "u", count: 129)),
+      ("129 bytes in 43 characters", String(repeating: "%E6%97%A9", count: 43)),
+      ("half a character", "%E6%97"), ("half an escape", "a%4"), ("no escape", "a%zz"),
+      ("a surrogate", "%ED%A0%80"),
+    ] {
+      let path = "\(threadPath)/participants/\(id)"
+      bad.append(BadRequest("user id with \(name)", .PUT, path, "{}", 400, "bad-identifier"))
+      bad.append(BadRequest("removal with \(name)", .DELETE, path, nil, 400, "bad-identifier"))
+    }
     return bad
   }
 }

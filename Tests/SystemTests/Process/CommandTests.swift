@@ -68,7 +68,7 @@ struct CommandTests {
     let demo = try await Binary.run(["serve", "--demo"] + data + production.settings)
     #expect(demo.status == 64 && demo.output.contains("--demo"), "\(demo)")
     let token = try await Binary.run(["token", "--user", "ada"] + data + production.settings)
-    #expect(token.status != 0 && token.output.contains("production"), "\(token)")
+    #expect(token.status != 0 && token.output.contains("development"), "\(token)")
     #expect(!token.output.contains("eyJ"))
     for flag in [
       "--tls-certificate", "--tls-key", "--identity-jwks", "--identity-issuer",
@@ -82,7 +82,7 @@ struct CommandTests {
       ["serve", "--listen-port", "0", "--admin-port", "0", "--tls-certificate", "/nowhere.pem"]
         + data + production.settings(without: "--tls-certificate"),
       environment: ["DATABASE_URL": "host=/nowhere"])
-    #expect(missing.status != 0)
+    #expect(missing.status != 0 && missing.output.contains("/nowhere.pem"), "\(missing)")
     #expect(!FileManager.default.fileExists(atPath: production.directory + "/data/identity"))
   }
 
@@ -104,12 +104,16 @@ struct CommandTests {
       ([], ["VOCATIVE_LISTEN_PROT": "1"], 78, ["VOCATIVE_LISTEN_PROT", "VOCATIVE_LISTEN_PORT"]),
       ([], ["VOCATIVE_LOG_LEVEL": "loud"], 78, ["VOCATIVE_LOG_LEVEL"]),
       ([], ["DATABASE_URL": "mysql://user:pa55word@host"], 78, ["DATABASE_URL", "postgres://"]),
-      (["--config", try file(#"{"listen":{"prot":1}}"#)], [:], 78, ["listen.prot", "listen.port"]),
+      (
+        ["--config", try file(#"{"listen":{"prot":1}}"#)], [:], 78, ["listen.prot", "listen.port"]
+      ),
       (["--config", try file(#"{"listen":{"port":"8443"}}"#)], [:], 78, ["listen.port"]),
       (["--config", try file("port = 1")], [:], 78, ["is not JSON"]),
       (["--config", directory + "/none.json"], [:], 78, ["none.json", "cannot be read"]),
-      (["--limits-text-bytes", "1048576", "--limits-body-bytes", "1024"], [:], 78,
-        ["limits.textBytes"]),
+      (
+        ["--limits-text-bytes", "1048576", "--limits-body-bytes", "1024"], [:], 78,
+        ["limits.textBytes"]
+      ),
     ]
     for (arguments, environment, status, words) in cases {
       let mode = arguments.contains("--mode") ? [] : ["--mode", "development"]
@@ -153,10 +157,10 @@ struct CommandTests {
       Self.expectOneLine(refused, saying: "vocative_service")
       try await PSQL.run(conninfo, "DROP ROLE outsider")
       try await PSQL.run(
-        conninfo, "INSERT INTO vocative.migration (version, name) VALUES (999, 'later')")
+        conninfo, "INSERT INTO vocative.migration (version, name) VALUES (999, '0999_later')")
       Self.expectOneLine(try await run("serve"), saying: "run a newer build")
       let newer = try await run("migrate")
-      #expect(newer.status != 0 && newer.output.contains("999"), "\(newer)")
+      #expect(newer.status != 0 && newer.output.contains("0999_later"), "\(newer)")
     }
   }
 
@@ -172,26 +176,34 @@ struct CommandTests {
 
   @Test(.timeLimit(.minutes(1)))
   func doctorTellsWhatIsWrong() async throws {
-    try await Deployment.run { deployment in
-      let common = [
-        "doctor", "--mode", "development", "--data-directory", deployment.directory,
-        "--listen-port", "0", "--admin-port", "0",
-      ]
-      let good = try await Binary.run(
-        common, environment: ["DATABASE_URL": deployment.serviceConninfo])
-      #expect(good.status == 0, "\(good.output)")
-      #expect(good.output.contains("Database server") && good.output.contains("0 failure"))
-      let bad = try await Binary.run(
-        common, environment: ["DATABASE_URL": "host=/nowhere dbname=x password=pa55word"])
-      #expect(bad.status == 1 && bad.output.contains("cannot be reached"), "\(bad.output)")
-      #expect(bad.output.contains("Check database.url") && !bad.output.contains("pa55word"))
-      let report = try await Binary.run(
-        common + ["--json"], environment: ["DATABASE_URL": deployment.serviceConninfo])
-      let document = try #require(
-        try JSONSerialization.jsonObject(with: Data(report.output.utf8)) as? [String: Any])
-      #expect(document["outcome"] as? String != "failure")
-      #expect((document["findings"] as? [Any])?.isEmpty == false)
+    let directory = try Scratch.directory()
+    func doctor(_ more: String..., database: String? = nil) async throws -> Command.Result {
+      try await Binary.run(
+        [
+          "doctor", "--mode", "development", "--data-directory", directory, "--listen-port", "0",
+          "--admin-port", "0",
+        ] + more, environment: database.map { ["DATABASE_URL": $0] } ?? [:])
     }
+    let early = try await doctor()
+    #expect(early.status == 0 && early.output.contains("embedded, not running now"), "\(early)")
+    let service = try await RunningService.start(dataDirectory: directory)
+    let good = try await doctor()
+    #expect(good.status == 0 && good.output.contains(" 0 failure"), "\(good.output)")
+    #expect(good.output.contains("up to date"))
+    let report = try await doctor("--json")
+    let document = try #require(
+      try JSONSerialization.jsonObject(with: Data(report.output.utf8)) as? [String: Any])
+    #expect(document["outcome"] as? String != "failure")
+    #expect((document["findings"] as? [Any])?.isEmpty == false)
+    let busy = try await Binary.run([
+      "doctor", "--mode", "development", "--data-directory", directory, "--listen-port",
+      "\(service.port)", "--admin-port", "0",
+    ])
+    #expect(busy.output.contains("Service port") && busy.output.contains("in use"), "\(busy)")
+    #expect(try await service.stop() == 0)
+    let bad = try await doctor(database: "host=/nowhere dbname=x password=pa55word")
+    #expect(bad.status == 1 && bad.output.contains("cannot be reached"), "\(bad.output)")
+    #expect(bad.output.contains("Check database.url") && !bad.output.contains("pa55word"))
     try await TestCluster.shared.withDatabase { conninfo in
       let empty = try await Binary.run(
         ["doctor", "--mode", "development", "--data-directory", try Scratch.directory()],

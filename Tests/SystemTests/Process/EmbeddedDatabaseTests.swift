@@ -75,8 +75,9 @@ struct EmbeddedDatabaseTests {
         try await ada.call(.PUT, path, #"{"kind":"message","participants":[]}"#).status == 201)
       Foundation.kill(try #require(Int32(before)), SIGKILL)
       try await eventually(within: .seconds(20)) {
-        guard let now = try? String(contentsOfFile: pidFile, encoding: .utf8)
-          .split(separator: "\n").first, now != before
+        guard
+          let now = try? String(contentsOfFile: pidFile, encoding: .utf8)
+            .split(separator: "\n").first, now != before
         else { return false }
         return try await ada.call(.GET, "/readyz").status == 200
       }

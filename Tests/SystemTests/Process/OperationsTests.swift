@@ -113,7 +113,8 @@ struct OperationsTests {
         #expect(answer.status == 404)
         // Not a trace context by the standard: a new trace begins.
         let bad = try await ada.call(
-          .GET, "/v1/changes", headers: [("traceparent", "00-\(String(repeating: "0", count: 32))-x")])
+          .GET, "/v1/changes",
+          headers: [("traceparent", "00-\(String(repeating: "0", count: 32))-x")])
         #expect(bad.status == 200)
       }
       let line = try await service.output.line(with: trace)

@@ -26,7 +26,6 @@ enum Command {
       box.withLock { _ = Foundation.kill($0.processIdentifier, SIGKILL) }
       throw CommandFailed(program: program, output: output.text)
     }
-    try await output.ended()
     return Result(status: box.withLock { $0.terminationStatus }, output: output.text)
   }
 
@@ -38,20 +37,21 @@ enum Command {
     process.executableURL = URL(filePath: path)
     process.arguments = arguments
     process.environment = cleanEnvironment.merging(environment) { $1 }
-    let output = OutputLines()
-    process.standardError = output.pipe
-    process.standardOutput = output.pipe
-    if let input {
-      let pipe = Pipe()
-      process.standardInput = pipe
-      try process.run()
-      try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-      try pipe.fileHandleForWriting.close()
-    } else {
-      process.standardInput = FileHandle.nullDevice
-      try process.run()
-    }
+    let output = try OutputLines()
+    let handle = try output.makeHandle()
+    process.standardError = handle
+    process.standardOutput = handle
+    process.standardInput = try input.map(Self.file) ?? FileHandle.nullDevice
+    try process.run()
+    try handle.close()
     return (process, output)
+  }
+
+  /// A file and not a pipe, for the reason that ``OutputLines`` has.
+  private static func file(holding text: String) throws -> FileHandle {
+    let path = try Scratch.file()
+    try Data(text.utf8).write(to: URL(filePath: path))
+    return try FileHandle(forReadingFrom: URL(filePath: path))
   }
 
   private static var cleanEnvironment: [String: String] {

@@ -1,33 +1,25 @@
 import Foundation
-import Synchronization
 import TestSupport
 
 /// What a process writes, as it writes it.
+///
+/// It goes to a file: a pipe would be inherited by the children that other tests start at the same
+/// time, and end with the last of them.
 final class OutputLines: Sendable {
-  /// Shared with the pipe's handler, which outlives the test's interest.
-  private final class Buffer: Sendable {
-    let state = Mutex((bytes: Data(), ended: false))
+  let path: String
 
-    func append(_ data: Data) {
-      state.withLock { state in
-        state.bytes.append(data)
-        if data.isEmpty { state.ended = true }
-      }
-    }
+  init() throws {
+    path = try Scratch.file()
   }
 
-  let pipe = Pipe()
-  private let buffer = Buffer()
-
-  init() {
-    pipe.fileHandleForReading.readabilityHandler = { [buffer] handle in
-      let data = handle.availableData
-      buffer.append(data)
-      if data.isEmpty { handle.readabilityHandler = nil }
-    }
+  /// To be given to a process.
+  func makeHandle() throws -> FileHandle {
+    try FileHandle(forWritingTo: URL(filePath: path))
   }
 
-  var text: String { buffer.state.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
+  var text: String {
+    String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
+  }
 
   /// Whole lines only.
   var lines: [Substring] {
@@ -35,27 +27,25 @@ final class OutputLines: Sendable {
     return text.split(separator: "\n").dropLast(text.hasSuffix("\n") ? 0 : 1)
   }
 
-  func ended() async throws {
-    try await eventually(within: .seconds(20)) { buffer.state.withLock { $0.ended } }
-  }
-
   /// Waits for a line that has one of these texts.
   ///
-  /// - Throws: ``ServiceDidNotStart`` when there is none in time, or the process ends before it.
+  /// - Parameter isRunning: whether more can come.
+  /// - Throws: ``OutputIsMissing`` when there is none in time, or the process has ended.
   func line(
-    with markers: String..., within duration: Duration = .seconds(60)
+    with markers: String..., within duration: Duration = .seconds(60),
+    while isRunning: () -> Bool = { true }
   ) async throws -> Substring {
     var found: Substring?
     do {
       try await eventually(within: duration) {
         // In this order: what is written before the end is there when the end is seen.
-        let ended = buffer.state.withLock { $0.ended }
+        let canGrow = isRunning()
         found = lines.first { line in markers.contains { line.contains($0) } }
-        if found == nil, ended { throw ServiceDidNotStart(output: text) }
+        if found == nil, !canGrow { throw OutputIsMissing(output: text) }
         return found != nil
       }
     } catch is ConditionNotMet {
-      throw ServiceDidNotStart(output: text)
+      throw OutputIsMissing(output: text)
     }
     return found ?? ""
   }
@@ -71,7 +61,7 @@ final class OutputLines: Sendable {
 }
 
 /// A process that did not write what it was to write.
-struct ServiceDidNotStart: Error, CustomStringConvertible {
+struct OutputIsMissing: Error, CustomStringConvertible {
   let output: String
   var description: String { "the process did not write what was waited for; it wrote:\n\(output)" }
 }

@@ -33,7 +33,8 @@ extension SeededGenerator {
 func json(_ value: [String: Any]) -> String {
   // The values are the tests' own.
   String(
-    decoding: (try? JSONSerialization.data(withJSONObject: value, options: [.sortedKeys])) ?? Data(),
+    decoding: (try? JSONSerialization.data(withJSONObject: value, options: [.sortedKeys]))
+      ?? Data(),
     as: UTF8.self)
 }
 

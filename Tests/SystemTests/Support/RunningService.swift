@@ -36,8 +36,10 @@ final class RunningService: Sendable {
       Binary.path, arguments + settings, environment: environment)
     Leftovers.add(process.processIdentifier)
     do {
-      let admin = try await output.line(with: "listening for administration")
-      let main = try await output.line(with: ": listening address=", "\"message\":\"listening\"")
+      let isRunning = { process.isRunning }
+      let admin = try await output.line(with: "listening for administration", while: isRunning)
+      let main = try await output.line(
+        with: ": listening address=", "\"message\":\"listening\"", while: isRunning)
       return RunningService(
         baseURL: OutputLines.value(of: "address", in: main)
           .replacingOccurrences(of: "127.0.0.1", with: "localhost"),
@@ -127,6 +129,17 @@ enum Leftovers {
 
 /// Directories that are gone when the tests are over.
 enum Scratch {
+  /// An empty file.
+  static func file() throws -> String {
+    let path = "\(files)/\(UUID().uuidString.prefix(12))"
+    guard FileManager.default.createFile(atPath: path, contents: nil) else {
+      throw CocoaError(.fileWriteUnknown)
+    }
+    return path
+  }
+
+  private static let files = (try? directory()) ?? "/tmp"
+
   static func directory() throws -> String {
     let path = "/tmp/vocative-system-\(UUID().uuidString.prefix(8))"
     try FileManager.default.createDirectory(
