@@ -29,6 +29,7 @@ test: ## Installs what the tests need, and runs all of them
 
 bench: ## Installs what the benchmarks need, and runs them
 	@scripts/setup bench
+	swift build --configuration release --product vocative
 	swift build --configuration release --product vocative-bench
 	"$$(swift build --configuration release --show-bin-path)/vocative-bench"
 

@@ -218,6 +218,8 @@ let package = Package(
       dependencies: [
         "VocativeModel", "Identity", "TestSupport", "EmbeddedPostgres", "vocative", log, nio,
         nioPosix,
+        .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],

@@ -148,7 +148,9 @@ extension Engine {
     while true {
       switch pq.getCopyData(into: &chunk) {
       case .row:
-        if chunk.count >= Self.chunkBytes { return deliver(chunk, link, next: .copyOutOpen, now: now) }
+        if chunk.count >= Self.chunkBytes {
+          return deliver(chunk, link, next: .copyOutOpen, now: now)
+        }
       case .wait:
         if !chunk.isEmpty { return deliver(chunk, link, next: .copyOutOpen, now: now) }
         link.script?.phase = .reading(chunk)

@@ -53,6 +53,11 @@ package final class Work: @unchecked Sendable {
   package var flaw: PostgresError? {
     for step in steps {
       let statement = step.statement
+      // The server keeps 63 bytes of a name, so longer ones could be taken for each other.
+      guard (2...64).contains(statement.wireName.count) else {
+        return PostgresError(
+          .badParameter, message: "a statement's name has 1 to 63 bytes", statement: statement.name)
+      }
       if var flaw = step.parameters.flaw {
         flaw.statement = statement.name
         return flaw

@@ -28,7 +28,7 @@ struct SendUnit: Sendable {
 /// Groups the sends of many callers into one transaction, so that they share its commit.
 ///
 /// A lane takes what waits once its last transaction is answered; nothing waits for a timer, so a
-/// lone send goes out at once. Sends are idempotent by their ids. So a group whose outcome is not
+/// lone send goes out at once, in the task of its caller. Sends are idempotent by their ids. So a group whose outcome is not
 /// known, because the connection was lost, is simply sent again, and a group that fails is taken
 /// apart, so that the one at fault fails alone.
 final class SendGroups: Sendable {
@@ -61,16 +61,35 @@ final class SendGroups: Sendable {
   }
 
   func send(_ unit: SendUnit) async throws(PostgresError) -> [EntryStore.SendOutcome] {
+    guard takeFreeLane() else { return try await enqueue(unit) }
+    defer { passLaneOn() }
+    return try await store([unit])[0]
+  }
+
+  private func enqueue(_ unit: SendUnit) async throws(PostgresError) -> [EntryStore.SendOutcome] {
     let result = await withCheckedContinuation { (answer: Answer) in
-      let startsLane = state.withLockedValue { state in
-        state.waiting.append(Waiting(unit: unit, answer: answer))
-        guard state.busyLanes < Self.lanes else { return false }
-        state.busyLanes += 1
-        return true
-      }
-      if startsLane { Task { await self.runLane() } }
+      state.withLockedValue { $0.waiting.append(Waiting(unit: unit, answer: answer)) }
+      // A lane may have become free since the caller looked.
+      if takeFreeLane() { passLaneOn() }
     }
     return try result.get()
+  }
+
+  private func takeFreeLane() -> Bool {
+    state.withLockedValue { state in
+      guard state.busyLanes < Self.lanes else { return false }
+      state.busyLanes += 1
+      return true
+    }
+  }
+
+  /// A caller is done with a lane: it serves those who wait, or is free.
+  private func passLaneOn() {
+    let isWanted = state.withLockedValue { state in
+      if state.waiting.isEmpty { state.busyLanes -= 1 }
+      return !state.waiting.isEmpty
+    }
+    if isWanted { Task { await runLane() } }
   }
 
   private func runLane() async {

@@ -52,7 +52,7 @@ public enum Statements {
     "thread_participants", [.uuidArray, .text], [.uuid, .text, .text, .jsonb, .timestamptz])
   static let threadsPage = Statement(
     "threads_page", [.text, .timestamptz, .uuid, .int8], threadColumns)
-  static let wake = Statement("wake", [.text], [.void])
+  static let wake = Statement("wake", [.text], [.void, .text])
   static let installation = Statement("installation", [], [.uuid, .bytea, .int4])
 
   private static let threadColumns: [PostgresType] = [

@@ -11,6 +11,19 @@ public struct Storage: Sendable {
   public let feeds: FeedStore
   public let wakeUps: WakeUps
 
+  /// Settings that a database's connections need (`PostgresConfiguration.onConnect`).
+  ///
+  /// Every statement finds its rows by keys, so the right plan depends neither on its parameters
+  /// nor on how much the tables hold. Planned once, it is kept: left to itself PostgreSQL plans
+  /// statements with array parameters anew each time, which costs several times what they do. And
+  /// it is a plan by index, also where it was made while the tables were small
+  /// (docs/decisions/0006-plans-are-fixed.md).
+  public static let connectionSettings = [
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+    "jit": "off",
+  ]
+
   /// - Parameter makeID: makes the ids of entries that the service leaves itself.
   public init(database: any Database, makeID: @escaping @Sendable () -> UUID) {
     wakeUps = WakeUps()

@@ -165,6 +165,8 @@ public final class WakeUps: Sendable {
   private static let channel = "vocative_wake"
   /// NOTIFY takes payloads of less than 8,000 bytes: 8 for the replica, 16 for each user.
   private static let usersPerNotification = 480
+  /// The first after a quiet time goes out at once; behind it one at a time, this long apart.
+  private static let pauseAfterAnnouncement = Duration.milliseconds(5)
   /// Parts that the followers are split into for the heart to beat in turn.
   private static let heartSlots: UInt64 = 16
 
@@ -198,12 +200,14 @@ public final class WakeUps: Sendable {
           replica + users.prefix(Self.usersPerNotification).map(Self.hexadecimal).joined()
         users = users.dropFirst(Self.usersPerNotification)
         do {
-          _ = try await client.write(Statements.wake, Parameters(payload))
+          _ = try await client.transaction([(Statements.wake, Parameters(payload))])
         } catch {
           // The poll makes up for it.
           logger.debug("a wake-up was not sent", metadata: ["error": "\(error)"])
         }
       }
+      // What moves meanwhile is told together: a notification wakes every replica.
+      guard await Self.pause(Self.pauseAfterAnnouncement) else { return }
     }
   }
 

@@ -48,7 +48,7 @@ struct PostgresBenchmark {
   /// - Returns: the measurements.
   @discardableResult
   static func run(
-    conninfo: String, seconds: Int, readConnections: Int = 2, writeConnections: Int = 4
+    conninfo: String, seconds: Int, readConnections: Int = 2, writeConnections: Int = 2
   ) async throws -> [Measurement] {
     var configuration = PostgresConfiguration(connectionString: conninfo)
     configuration.readConnections = readConnections

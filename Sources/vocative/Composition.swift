@@ -85,6 +85,7 @@ struct Composition: Sendable {
     settings.writeConnections = configuration.database.writeConnections
     settings.leaseConnections = leases ?? configuration.database.leaseConnections
     settings.deadline = configuration.database.statementDeadline
+    settings.onConnect = Storage.connectionSettings
     return PostgresClient(configuration: settings, logger: logger)
   }
 

@@ -2,7 +2,6 @@ import Postgres
 @testable import PostgresWire
 import Testing
 
-
 /// Many callers with random statements, some of which fail: each failing only its own caller.
 @Suite struct Concurrency {
   @Test(arguments: [UInt64.random(in: 1...1_000_000)])
@@ -26,7 +25,9 @@ import Testing
                 let rows = try await client.query(one, Parameters(id))
                 #expect(try rows[0].decode(Int.self, at: 0) == id * 2)
               case 2:
-                let error = await capture { try await client.query(divide, Parameters(fails ? 0 : 5)) }
+                let error = await capture {
+                  try await client.query(divide, Parameters(fails ? 0 : 5))
+                }
                 #expect(error?.sqlState == (fails ? "22012" : nil))
               case 3, 4:
                 let error = await capture {

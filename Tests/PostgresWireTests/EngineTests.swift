@@ -108,8 +108,10 @@ import Testing
 
   @Test func hostsAreTriedInOrderAndStandbysFirstWhenPreferred() {
     let hosts = [
-      Host(name: "a.example", address: "", port: "1"), Host(name: "b.example", address: "", port: "2"),
-      Host(name: "/socket", address: "", port: "3"), Host(name: "c", address: "10.9.9.9", port: "4"),
+      Host(name: "a.example", address: "", port: "1"),
+      Host(name: "b.example", address: "", port: "2"),
+      Host(name: "/socket", address: "", port: "3"),
+      Host(name: "c", address: "10.9.9.9", port: "4"),
     ]
     let harness = Harness(hosts: hosts, target: "prefer-standby") {
       $0.readConnections = 1

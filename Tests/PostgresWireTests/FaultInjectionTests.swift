@@ -70,7 +70,9 @@ import Testing
         }
         if error.code == .server { #expect(error.sqlState == "23505") } else { #expect(!perfect) }
       }
-      for (value, work) in writes + leased.compactMap({ pair in pair.value.map { ($0, pair.work) } }) {
+      for (value, work) in writes
+        + leased.compactMap({ pair in pair.value.map { ($0, pair.work) } })
+      {
         let times = harness.server.committed.count { $0 == value }
         switch harness.error(work)?.code {
         case nil: #expect(times == 1, "\(context): \(value) succeeded, committed \(times) times")

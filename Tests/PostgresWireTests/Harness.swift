@@ -56,7 +56,8 @@ final class Harness {
       if connecting || (link.watched.reading && connection.hasInput) {
         progress = true
         engine.socketReady(
-          link: link.id, generation: link.generation, readable: true, writable: connecting, now: now)
+          link: link.id, generation: link.generation, readable: true, writable: connecting, now: now
+        )
       }
     }
     return drain() || progress

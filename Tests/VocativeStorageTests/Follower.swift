@@ -64,6 +64,12 @@ struct Follower {
       (changed.thread.participants + changed.formerParticipants).map(\.userID))
     #expect(changed.entries.allSatisfy { named.contains($0.senderID) })
 
+    // Coverage is exact in any case; a gap is for those only who lack more than a page brings.
+    if let known = threads[id], changed.entries.count < limit,
+      changed.entriesFrom >= changed.thread.visibleFrom
+    {
+      #expect(known.covered >= changed.entriesFrom)
+    }
     var thread =
       threads[id] ?? Thread(seq: 0, unreadCount: 0, readUpTo: 0, covered: 0)
     if thread.covered < changed.entriesFrom {

@@ -43,6 +43,33 @@ import VocativeStorage
     }
   }
 
+  /// A plan that reads a whole table gets slower as the service grows. Statistics of tiny tables tempt the planner most.
+  @Test(arguments: [false, true]) func plansReachRowsByKeys(afterAnalyze: Bool) async throws {
+    try await TestCluster.shared.withDatabase(template: StorageFixture.template) { conninfo in
+      var script = afterAnalyze ? "ANALYZE;\n" : ""
+      for (name, value) in Storage.connectionSettings { script += "SET \(name) = \(value);\n" }
+      for statement in Statements.all {
+        let types = statement.parameters.map(\.description).joined(separator: ", ")
+        let nulls = statement.parameters.map { _ in "NULL" }.joined(separator: ", ")
+        script += """
+          PREPARE \(statement.name)\(types.isEmpty ? "" : "(\(types))") AS \(statement.sql);
+          \\echo @\(statement.name)
+          EXPLAIN (COSTS OFF) EXECUTE \(statement.name)\(types.isEmpty ? "" : "(\(nulls))");
+
+          """
+      }
+      let output = try await Shell.run(
+        "psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", conninfo], input: script)
+      var statement: Substring = ""
+      for line in output.split(separator: "\n") {
+        if line.hasPrefix("@") { statement = line }
+        // One row each.
+        if line.contains("on installation") || line.contains("on migration") { continue }
+        #expect(!line.contains("Seq Scan"), "\(statement): \(line)")
+      }
+    }
+  }
+
   private static func sqlName(_ type: PostgresType) -> String {
     switch type {
     case .int2: "smallint"

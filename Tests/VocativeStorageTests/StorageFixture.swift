@@ -54,6 +54,7 @@ struct StorageFixture: Sendable {
     _ body: @Sendable (PostgresClient) async throws -> Void
   ) async throws {
     var configuration = PostgresConfiguration(connectionString: conninfo)
+    configuration.onConnect = Storage.connectionSettings
     if let role { configuration.onConnect["role"] = role }
     let client = PostgresClient(configuration: configuration, logger: quiet)
     let group = ServiceGroup(

@@ -66,7 +66,10 @@ JOIN vocative.participant AS p ON p.thread_id = c.thread_id
 WHERE NOT c.removed AND (p.left_at IS NULL OR EXISTS (
   SELECT FROM entries AS e
   WHERE e.thread_id = p.thread_id AND (e.sender_id = p.user_id OR e.system ->> 'userId' = p.user_id
-    OR jsonb_path_exists(e.recipients, '$.*[*] ? (@ == $u)', jsonb_build_object('u', p.user_id)))))
+    -- bcc names somebody to its sender only, and to themselves.
+    OR jsonb_path_exists(
+      CASE WHEN e.sender_id = $1 OR p.user_id = $1 THEN e.recipients ELSE e.recipients - 'bcc' END,
+      '$.*[*] ? (@ == $u)', jsonb_build_object('u', p.user_id)))))
 UNION ALL
 SELECT 3::int2, n, entry_id, thread_id, seq, created_seq, sender_id, kind, text, sent_at, received_at,
   edited_at, deleted_at, reply_to, recipients, attachments, system, NULL, NULL, NULL, NULL, NULL,

@@ -1,6 +1,7 @@
 -- A page of a thread's entries by sequence, as far as the caller may see them.
 -- $1 thread, $2 caller, $3 after (exclusive), $4 before (exclusive), $5 newest first, $6 limit
--- No row with a null entry_id: the caller is in the thread, and it has no entry here.
+-- One row with a null entry_id: the caller is in the thread, and it has no entry here.
+-- No row: the caller is not in the thread.
 SELECT e.entry_id, e.thread_id, e.seq, e.created_seq, e.sender_id, e.kind, e.text, e.sent_at,
   e.received_at, e.edited_at, e.deleted_at, e.reply_to, e.recipients, e.attachments, e.system
 FROM vocative.participant AS p

@@ -7,7 +7,7 @@
 --   absent              no such thread, or the sender is not in it
 --   conflict            the id is taken by another body or another sender
 --   recipients          not all recipients are participants, or the thread is no mail thread
---   reply               the entry that is replied to does not exist
+--   reply               there is no entry to reply to that the sender may see
 --   refused             another item of its unit was not accepted
 WITH item AS MATERIALIZED (
   SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) WITH ORDINALITY AS i (
@@ -19,7 +19,7 @@ WITH item AS MATERIALIZED (
   SELECT i.*, t.seq AS base,
     CASE
       WHEN p.user_id IS NULL THEN 'absent'
-      WHEN e.sender_id <> i.sender_id THEN 'conflict'
+      WHEN e.sender_id <> i.sender_id OR e.kind = 'system' THEN 'conflict'
       WHEN e.body_hash <> i.body_hash THEN 'conflict'
       WHEN e.entry_id IS NOT NULL THEN 'replayed'
       WHEN i.recipients IS NOT NULL AND (t.kind <> 'mail' OR EXISTS (
@@ -30,7 +30,8 @@ WITH item AS MATERIALIZED (
             AND o.left_at IS NULL))) THEN 'recipients'
       WHEN i.reply_to IS NOT NULL AND NOT EXISTS (
         SELECT FROM vocative.entry AS o
-        WHERE o.thread_id = i.thread_id AND o.entry_id = i.reply_to)
+        WHERE o.thread_id = i.thread_id AND o.entry_id = i.reply_to
+          AND o.created_seq >= ft.visible_from)
         AND NOT EXISTS (
         SELECT FROM item AS o
         WHERE o.unit = i.unit AND o.ordinal < i.ordinal
@@ -39,8 +40,10 @@ WITH item AS MATERIALIZED (
     END AS outcome
   FROM item AS i
   LEFT JOIN vocative.thread AS t ON t.thread_id = i.thread_id
-  LEFT JOIN vocative.participant AS p ON p.thread_id = i.thread_id AND p.user_id = i.sender_id
+    AND t.thread_id = ANY (current_setting('vocative.locked_threads')::uuid[])
+  LEFT JOIN vocative.participant AS p ON p.thread_id = t.thread_id AND p.user_id = i.sender_id
     AND p.left_at IS NULL
+  LEFT JOIN vocative.feed_thread AS ft ON ft.user_id = p.user_id AND ft.thread_id = p.thread_id
   LEFT JOIN vocative.entry AS e ON e.thread_id = i.thread_id AND e.entry_id = i.entry_id
 ), ruled AS MATERIALIZED (
   SELECT j.*, bool_and(outcome IN ('created', 'replayed')) OVER (PARTITION BY unit) AS accepted

@@ -4,12 +4,14 @@
 -- $1 thread, $2 entry, $3 caller
 -- Returns one row, the outcome:
 --   deleted, unchanged
---   absent      no such thread for the caller, or an entry from before they came
+--   absent      no such thread for the caller
+--   invisible   an entry from before the caller came
 --   forbidden   neither the sender nor an owner or admin
 WITH judged AS MATERIALIZED (
   SELECT t.seq + 1 AS next, e.entry_id IS NULL AS unknown,
     CASE
-      WHEN p.user_id IS NULL OR e.created_seq < ft.visible_from THEN 'absent'
+      WHEN p.user_id IS NULL THEN 'absent'
+      WHEN e.created_seq < ft.visible_from THEN 'invisible'
       WHEN e.entry_id IS NULL THEN 'deleted'
       WHEN e.kind = 'system' THEN 'forbidden'
       WHEN e.sender_id <> $3 AND p.role NOT IN ('owner', 'admin') THEN 'forbidden'
@@ -18,7 +20,7 @@ WITH judged AS MATERIALIZED (
     END AS outcome
   FROM (SELECT $1 AS thread_id) AS i
   LEFT JOIN vocative.participant AS p ON p.thread_id = i.thread_id AND p.user_id = $3
-    AND p.left_at IS NULL
+    AND p.left_at IS NULL AND p.thread_id = ANY (current_setting('vocative.locked_threads')::uuid[])
   LEFT JOIN vocative.feed_thread AS ft ON ft.user_id = p.user_id AND ft.thread_id = p.thread_id
   LEFT JOIN vocative.thread AS t ON t.thread_id = p.thread_id
   LEFT JOIN vocative.entry AS e ON e.thread_id = p.thread_id AND e.entry_id = $2

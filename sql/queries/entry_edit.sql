@@ -1,12 +1,12 @@
 -- Edits an entry's text or attachments. Needs the locks of the thread and of its feeds.
 -- $1 thread, $2 entry, $3 caller, $4 whether the text changes, $5 new text,
--- $6 whether the attachments change, $7 new attachments
+-- $6 whether the attachments change, $7 new attachments, $8 whether those are places
 -- Returns one row: the outcome, and the entry as it is now.
 --   edited, unchanged
 --   absent      no such thread or entry for the caller
 --   forbidden   the caller is not its sender
 --   deleted     it is a tombstone
---   invalid     a text entry would lose its text, another its attachments
+--   invalid     the new attachments are not of the entry's kind
 WITH judged AS MATERIALIZED (
   SELECT e.entry_id, t.seq + 1 AS next,
     CASE WHEN $4 THEN $5 ELSE e.text END AS new_text,
@@ -15,15 +15,14 @@ WITH judged AS MATERIALIZED (
       WHEN e.entry_id IS NULL OR e.created_seq < ft.visible_from THEN 'absent'
       WHEN e.sender_id <> $3 OR e.kind = 'system' THEN 'forbidden'
       WHEN e.deleted_at IS NOT NULL THEN 'deleted'
-      WHEN e.kind = 'text' AND $4 AND $5 IS NULL THEN 'invalid'
-      WHEN e.kind <> 'text' AND $6 AND $7 IS NULL THEN 'invalid'
+      WHEN $6 AND (e.kind = 'location') <> $8 THEN 'invalid'
       WHEN (NOT $4 OR e.text IS NOT DISTINCT FROM $5)
         AND (NOT $6 OR e.attachments IS NOT DISTINCT FROM $7) THEN 'unchanged'
       ELSE 'edited'
     END AS outcome
   FROM (SELECT $1 AS thread_id) AS i
   LEFT JOIN vocative.participant AS p ON p.thread_id = i.thread_id AND p.user_id = $3
-    AND p.left_at IS NULL
+    AND p.left_at IS NULL AND p.thread_id = ANY (current_setting('vocative.locked_threads')::uuid[])
   LEFT JOIN vocative.feed_thread AS ft ON ft.user_id = p.user_id AND ft.thread_id = p.thread_id
   LEFT JOIN vocative.thread AS t ON t.thread_id = p.thread_id
   LEFT JOIN vocative.entry AS e ON e.thread_id = p.thread_id AND e.entry_id = $2

@@ -1,13 +1,14 @@
--- Locks the feeds of the threads' participants, and of further users, in the order of user ids.
--- The second step of every write, after lock_threads.
--- $1 thread ids, $2 further user ids
+-- Locks the feeds of the participants of all locked threads, and of further users, in the order of
+-- user ids. The second step of every write to a thread, after lock_threads.
+-- $1 further user ids
 SELECT count(*)
 FROM (
   SELECT FROM vocative.feed
   WHERE user_id = ANY (ARRAY(
-    SELECT user_id FROM vocative.participant WHERE thread_id = ANY ($1) AND left_at IS NULL
+    SELECT user_id FROM vocative.participant
+    WHERE thread_id = ANY (current_setting('vocative.locked_threads')::uuid[]) AND left_at IS NULL
     UNION
-    SELECT unnest($2)
+    SELECT unnest($1)
   ))
   ORDER BY user_id
   FOR NO KEY UPDATE

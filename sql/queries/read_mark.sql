@@ -1,4 +1,4 @@
--- Moves a user's read marker in a thread and counts anew what is unread. Needs the feed's lock.
+-- Moves a user's read marker in a thread and counts anew what is unread. Comes after lock_feed.
 -- $1 user, $2 thread, $3 read up to (null: see $4), $4 unread from (null: see $3)
 -- Returns one row, the thread's state for the user; none where they are not in it.
 WITH state AS MATERIALIZED (
@@ -9,6 +9,7 @@ WITH state AS MATERIALIZED (
   JOIN vocative.feed AS f ON f.user_id = ft.user_id
   JOIN vocative.thread AS t ON t.thread_id = ft.thread_id
   WHERE ft.user_id = $1 AND ft.thread_id = $2 AND NOT ft.removed
+    AND current_setting('vocative.locked_feed')::bool
 ), counted AS MATERIALIZED (
   SELECT s.*, CASE WHEN s.target = s.read_up_to THEN s.unread_count ELSE (
     -- created_seq is never above seq, so the index by seq bounds the count.

@@ -1,44 +1,43 @@
 -- The last step of every write to threads: whatever its earlier steps put into the threads gets
 -- its sequence numbers counted and its places in the participants' feeds. It works from the state
 -- alone (entries above thread.seq are the new ones), so that every kind of write shares it.
--- $1 thread ids, $2 those of them whose participants are to be told even if no entry changed
+-- $1 those of the locked threads whose participants are to be told even if no entry changed
 -- Returns the new heads of the feeds, for wake-ups.
-WITH news AS MATERIALIZED (
-  SELECT t.thread_id, t.seq AS old_seq, coalesce(max(e.seq), t.seq) AS new_seq,
-    greatest(t.last_activity_at, max(e.received_at) FILTER (WHERE e.created_seq > t.seq))
-      AS activity_at
+WITH entries AS MATERIALIZED (
+  SELECT t.thread_id, t.seq AS old_seq, t.last_activity_at, e.seq, e.sender_id, e.received_at,
+    e.created_seq, e.created_seq > t.seq AS fresh, e.deleted_at IS NOT NULL AS gone,
+    e.kind <> 'system' AS counts
   FROM vocative.thread AS t
   LEFT JOIN vocative.entry AS e ON e.thread_id = t.thread_id AND e.seq > t.seq
-  WHERE t.thread_id = ANY ($1)
-  GROUP BY t.thread_id
-), entries AS MATERIALIZED (
-  SELECT e.thread_id, e.sender_id, e.created_seq, e.deleted_at IS NOT NULL AS gone,
-    e.created_seq > n.old_seq AS fresh
-  FROM news AS n
-  JOIN vocative.entry AS e ON e.thread_id = n.thread_id AND e.seq > n.old_seq
-  WHERE e.kind <> 'system'
+  WHERE t.thread_id = ANY (current_setting('vocative.locked_threads')::uuid[])
+), news AS MATERIALIZED (
+  SELECT thread_id, old_seq, coalesce(max(seq), old_seq) AS new_seq,
+    greatest(last_activity_at, max(received_at) FILTER (WHERE fresh)) AS activity_at
+  FROM entries GROUP BY thread_id, old_seq, last_activity_at
 ), added AS MATERIALIZED (
   SELECT thread_id, sender_id, count(*) AS n
-  FROM entries WHERE fresh AND NOT gone GROUP BY thread_id, sender_id
+  FROM entries WHERE fresh AND counts AND NOT gone GROUP BY thread_id, sender_id
 ), moved AS MATERIALIZED (
   SELECT p.user_id, n.thread_id, n.activity_at,
-    sum(greatest(n.new_seq - n.old_seq, 1)) OVER (PARTITION BY p.user_id ORDER BY n.thread_id)
-      AS ticks,
+    f.seq + sum(greatest(n.new_seq - n.old_seq, 1))
+      OVER (PARTITION BY p.user_id ORDER BY n.thread_id) AS place,
     coalesce((SELECT sum(a.n) FROM added AS a
       WHERE a.thread_id = n.thread_id AND a.sender_id <> p.user_id), 0) AS more
   FROM news AS n
   JOIN vocative.participant AS p ON p.thread_id = n.thread_id AND p.left_at IS NULL
-  WHERE n.new_seq > n.old_seq OR n.thread_id = ANY ($2)
+  JOIN vocative.feed AS f USING (user_id)
+  WHERE n.new_seq > n.old_seq OR n.thread_id = ANY ($1)
 ), placed AS (
+  -- Joined to nothing but the rows to change: a plan that also joined the feed could find a
+  -- user's row among all their threads rather than by its key.
   UPDATE vocative.feed_thread AS ft
-  SET place = f.seq + m.ticks,
+  SET place = m.place,
     activity_at = m.activity_at,
     unread_count = ft.unread_count + m.more - (
       SELECT count(*) FROM entries AS e
-      WHERE e.thread_id = ft.thread_id AND e.gone AND NOT e.fresh
+      WHERE e.thread_id = ft.thread_id AND e.gone AND e.counts AND NOT e.fresh
         AND e.sender_id <> ft.user_id AND e.created_seq > ft.read_up_to)
   FROM moved AS m
-  JOIN vocative.feed AS f USING (user_id)
   WHERE ft.user_id = m.user_id AND ft.thread_id = m.thread_id
 ), counted AS (
   UPDATE vocative.thread AS t
@@ -47,7 +46,7 @@ WITH news AS MATERIALIZED (
   WHERE t.thread_id = n.thread_id AND n.new_seq > n.old_seq
 )
 UPDATE vocative.feed AS f
-SET seq = f.seq + m.ticks
-FROM (SELECT user_id, max(ticks) AS ticks FROM moved GROUP BY user_id) AS m
+SET seq = m.place
+FROM (SELECT user_id, max(place) AS place FROM moved GROUP BY user_id) AS m
 WHERE f.user_id = m.user_id
 RETURNING f.user_id, f.seq

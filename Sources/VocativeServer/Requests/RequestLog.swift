@@ -1,7 +1,6 @@
 import HTTPTypes
 import Hummingbird
 import Logging
-import Metrics
 import Observability
 import PostgresWire
 import VocativeModel
@@ -11,6 +10,7 @@ import VocativeModel
 struct RequestLog: RouterMiddleware {
   let methods: MethodTable
   let random: @Sendable () -> UInt64
+  private let metrics = RequestMetrics()
 
   private static let traceparent = HTTPField.Name("traceparent")!
   private static let tracestate = HTTPField.Name("tracestate")!
@@ -33,7 +33,7 @@ struct RequestLog: RouterMiddleware {
       }
       response.headers[.xContentTypeOptions] = "nosniff"
       response.headers[.strictTransportSecurity] = "max-age=31536000"
-      Self.record(request, context, response.status, ContinuousClock.now - start)
+      record(request, context, response.status, ContinuousClock.now - start)
       return response
     }
   }
@@ -66,26 +66,19 @@ struct RequestLog: RouterMiddleware {
     }
   }
 
-  private static func record(
+  private func record(
     _ request: Request, _ context: ServiceContext, _ status: HTTPResponse.Status,
     _ duration: Duration
   ) {
-    // The route's pattern, never the path: ids are not to be in metrics.
     let route = context.endpointPath ?? "none"
-    let method = request.method.rawValue
-    Counter(
-      label: "http_requests_total",
-      dimensions: [("method", method), ("route", route), ("status", "\(status.code)")]
-    ).increment()
-    Metrics.Timer(
-      label: "http_request_duration_seconds", dimensions: [("method", method), ("route", route)]
-    ).recordNanoseconds(duration.nanoseconds)
+    metrics.record(
+      request.method, route: route, status: status.code, nanoseconds: duration.nanoseconds)
     let level: Logger.Level =
       status.code >= 500 ? .warning : status.kind == .successful ? .debug : .info
     context.logger.log(
       level: level, "request",
       metadata: [
-        "method": "\(method)", "route": "\(route)", "status": "\(status.code)",
+        "method": "\(request.method)", "route": "\(route)", "status": "\(status.code)",
         "microseconds": "\(duration.nanoseconds / 1000)",
       ])
   }

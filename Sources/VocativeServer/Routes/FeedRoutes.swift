@@ -25,7 +25,7 @@ struct FeedRoutes {
     }
     let token = try Self.token(String(since), for: caller, tokenKey)
     if try await storage.feeds.isUpToDate(token, for: caller) {
-      guard wait > 0 else { return nothingNew(token, caller) }
+      guard wait > 0 else { return nothingNew(token, String(since), caller) }
       try await waitForMove(beyond: token, caller, seconds: wait)
     }
     return try await answer(token, caller, limit)
@@ -64,10 +64,12 @@ struct FeedRoutes {
     }
   }
 
-  private func nothingNew(_ token: FeedToken, _ caller: UserID) -> Response {
+  /// The place stays what it is, and so does its token.
+  private func nothingNew(
+    _ token: FeedToken, _ text: String, _ caller: UserID
+  ) -> Response {
     let page = FeedStore.Page(threads: [], next: token, hasMore: false)
-    let next = token.string(for: caller, key: tokenKey)
-    return .json { page.write(to: &$0, for: caller, token: next) }
+    return .json { page.write(to: &$0, for: caller, token: text) }
   }
 
   /// Returns when the feed may have moved, the time is over, or the service is to stop.
