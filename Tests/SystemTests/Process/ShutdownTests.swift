@@ -29,8 +29,8 @@ struct ShutdownTests {
           let started = Counter()
           async let stream = Self.lastEvent(ada, started)
           async let oldStream = Self.lastEvent(ada1, started)
-          async let poll: Void = Self.expectEmptyPoll(ada, token)
-          async let oldPoll: Void = Self.expectEmptyPoll(ada1, token)
+          async let poll: Void = Self.expectEmptyPoll(ada, token, .http2)
+          async let oldPoll: Void = Self.expectEmptyPoll(ada1, token, .http1)
           try await eventually { started.value == 2 }
           // The long-polls are followers, too.
           try await eventually { try await Self.followers(service) == 4 }
@@ -69,12 +69,14 @@ struct ShutdownTests {
   }
 
   /// A long-poll that the service is to answer early.
-  private static func expectEmptyPoll(_ client: APIClient, _ token: String) async {
+  private static func expectEmptyPoll(
+    _ client: APIClient, _ token: String, _ version: APIClient.Version
+  ) async {
     do {
       let answer = try await client.call(.GET, "/v1/changes?since=\(token)&wait=30")
       #expect(try answer.decode(ChangesPage.self).threads.isEmpty)
     } catch {
-      Issue.record("a long-poll was broken off: \(error)")
+      Issue.record("a long-poll was broken off: \(error) over \(version)")
     }
   }
 
