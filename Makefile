@@ -25,7 +25,7 @@ build: setup ## Builds the release binary
 test: ## Installs what the tests need, and runs all of them
 	@scripts/setup test
 	swift build --build-tests
-	swift test --skip-build
+	swift test --skip-build --no-parallel
 
 bench: ## Installs what the benchmarks need, and runs them
 	@scripts/setup bench
