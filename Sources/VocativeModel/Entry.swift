@@ -243,10 +243,13 @@ public struct EditEntry: Hashable, Sendable, Codable {
   /// Throws `InvalidValue` where it is over a limit.
   public func validate(_ limits: Limits) throws {
     try Entry.validate(text: text, limits, at: "")
-    if let attachments, !(1...Limits.attachments).contains(attachments.count) {
-      throw InvalidValue("/attachments", "must be 1 to \(Limits.attachments)")
-    }
+    // The entry's own kind is known to the database only; all must be of one sort.
+    try Entry.validate(
+      attachments: attachments, of: hasPlaces ? .location : .file, at: "")
   }
+
+  /// Whether the attachments are places, as those of an entry of kind `location` are.
+  public var hasPlaces: Bool { attachments?.first?.latitude != nil }
 
   /// The attachments as a JSON array; nil where they stay as they are.
   public var attachmentsJSON: [UInt8]? { attachments.map(Entry.json(of:)) }

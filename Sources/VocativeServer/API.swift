@@ -1,6 +1,7 @@
 public import Crypto
 public import FoundationEssentials
 public import Hummingbird
+import HummingbirdCore
 public import Identity
 public import Logging
 public import VocativeModel
@@ -17,6 +18,8 @@ public struct ServiceParts: Sendable {
   public var readiness: @Sendable () async -> Readiness
   /// What the demo page works with; nil outside of development mode, where the page does not exist.
   public var demo: DemoSession?
+  /// Whether browsers are told to use TLS only (RFC 6797).
+  public var sendsHSTS: Bool
   public var now: @Sendable () -> Date
   /// 64 random bits, for trace ids.
   public var random: @Sendable () -> UInt64
@@ -24,7 +27,7 @@ public struct ServiceParts: Sendable {
   public init(
     storage: Storage, authenticator: Authenticator, tokenKey: SymmetricKey, limits: Limits,
     readiness: @escaping @Sendable () async -> Readiness, demo: DemoSession?,
-    now: @escaping @Sendable () -> Date, random: @escaping @Sendable () -> UInt64
+    sendsHSTS: Bool, now: @escaping @Sendable () -> Date, random: @escaping @Sendable () -> UInt64
   ) {
     self.storage = storage
     self.authenticator = authenticator
@@ -32,6 +35,7 @@ public struct ServiceParts: Sendable {
     self.limits = limits
     self.readiness = readiness
     self.demo = demo
+    self.sendsHSTS = sendsHSTS
     self.now = now
     self.random = random
   }
@@ -44,15 +48,17 @@ public enum API {
   /// - Parameters:
   ///   - contexts: what TLS is made from; nil for plain HTTP, on loopback only.
   ///   - port: 0 for any free port.
+  ///   - maximumConnections: connections at a time; further ones wait to be accepted.
   ///   - onRunning: called with the port once it listens.
   public static func application(
     _ parts: ServiceParts, contexts: TLSContextBox?, host: String, port: Int, logger: Logger,
-    onRunning: @escaping @Sendable (_ port: Int) async -> Void
+    maximumConnections: Int, onRunning: @escaping @Sendable (_ port: Int) async -> Void
   ) -> some ApplicationProtocol {
     Application(
       responder: router(parts).buildResponder(), server: makeServerBuilder(tls: contexts),
       configuration: ApplicationConfiguration(
-        address: .hostname(host, port: port), serverName: "vocative", backlog: 4096),
+        address: .hostname(host, port: port), serverName: "vocative", backlog: 4096,
+        availableConnectionsDelegate: MaximumAvailableConnections(maximumConnections)),
       onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? port) },
       logger: logger)
   }
@@ -76,7 +82,8 @@ public enum API {
     _ parts: ServiceParts, methods: MethodTable
   ) -> Router<ServiceContext> {
     let router = Router(context: ServiceContext.self)
-    router.add(middleware: RequestLog(methods: methods, random: parts.random))
+    router.add(
+      middleware: RequestLog(methods: methods, sendsHSTS: parts.sendsHSTS, random: parts.random))
     OperationRoutes(readiness: parts.readiness).add(to: router)
     if let demo = parts.demo { DemoRoutes(session: demo).add(to: router) }
     let device = router.group("v1")

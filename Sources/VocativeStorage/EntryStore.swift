@@ -49,7 +49,7 @@ public struct EntryStore: Sendable {
     case forbidden
     /// The entry is a tombstone.
     case deleted
-    /// The entry would lose what its kind needs.
+    /// The new attachments are not of the entry's kind.
     case invalid
   }
 
@@ -58,12 +58,12 @@ public struct EntryStore: Sendable {
     _ entry: EntryID, in thread: ThreadID, by caller: UserID, _ edit: EditEntry
   ) async throws(PostgresError) -> EditOutcome {
     let rows = try await write(
-      to: thread,
+      to: thread, by: caller,
       (
         Statements.editEntry,
         Parameters(
           thread.uuid, entry.uuid, caller.string, edit.text != nil, edit.text,
-          edit.attachments != nil, edit.attachmentsJSON.map(JSONB.init(utf8:)))
+          edit.attachments != nil, edit.attachmentsJSON.map(JSONB.init(utf8:)), edit.hasPlaces)
       ))
     let row = rows[0]
     switch try row.decode(String.self, at: 0) {
@@ -80,7 +80,10 @@ public struct EntryStore: Sendable {
   public enum DeleteOutcome: Sendable {
     /// It is a tombstone now, or was one already.
     case deleted
+    /// There is no such thread for the caller.
     case absent
+    /// The entry is from before the caller came.
+    case invisible
     case forbidden
   }
 
@@ -89,11 +92,12 @@ public struct EntryStore: Sendable {
     _ entry: EntryID, in thread: ThreadID, by caller: UserID
   ) async throws(PostgresError) -> DeleteOutcome {
     let rows = try await write(
-      to: thread,
+      to: thread, by: caller,
       (Statements.deleteEntry, Parameters(thread.uuid, entry.uuid, caller.string)))
     switch try rows[0].decode(String.self, at: 0) {
     case "deleted", "unchanged": return .deleted
     case "absent": return .absent
+    case "invisible": return .invisible
     case "forbidden": return .forbidden
     default: throw .unknownOutcome(Statements.deleteEntry)
     }
@@ -121,14 +125,13 @@ public struct EntryStore: Sendable {
 
   /// One statement between the locks and the counting, as one transaction in one round trip.
   private func write(
-    to thread: ThreadID, _ step: (Statement, Parameters)
+    to thread: ThreadID, by caller: UserID, _ step: (Statement, Parameters)
   ) async throws(PostgresError) -> Rows {
-    let threads = [thread.uuid]
     let results = try await database.transaction([
-      (Statements.lockThreads, Parameters(threads)),
-      (Statements.lockFeeds, Parameters(threads, [String]())),
+      (Statements.lockThreads, Parameters([thread.uuid], [caller.string])),
+      (Statements.lockFeeds, Parameters([String]())),
       step,
-      (Statements.threadsAdvance, Parameters(threads, [UUID]())),
+      (Statements.threadsAdvance, Parameters([UUID]())),
     ])
     wakeUps.moved(try FeedHead.decode(results[3]))
     return results[2]

@@ -93,7 +93,7 @@ public struct FeedStore: Sendable {
     case .unreadFrom(let seq): unreadFrom = seq
     }
     let results = try await database.transaction([
-      (Statements.lockFeeds, Parameters([UUID](), [caller.string])),
+      (Statements.lockFeed, Parameters(caller.string)),
       (Statements.markRead, Parameters(caller.string, thread.uuid, upTo, unreadFrom)),
     ])
     guard results[1].count == 1 else { return nil }

@@ -74,7 +74,8 @@ public struct ThreadRecord: Sendable {
 extension Instant {
   /// Cuts off what is below the millisecond.
   init(_ timestamp: Timestamp) {
-    self.init(milliseconds: Int64((Double(timestamp.microseconds) / 1000).rounded(.down)))
+    let (quotient, remainder) = timestamp.microseconds.quotientAndRemainder(dividingBy: 1000)
+    self.init(milliseconds: remainder < 0 ? quotient - 1 : quotient)
   }
 
   var timestamp: Timestamp { Timestamp(microseconds: milliseconds * 1000) }

@@ -36,8 +36,11 @@ final class SendGroups: Sendable {
   private static let groupSize = 32
   /// Transactions at the same time. More only wait for each other's commits.
   private static let lanes = 2
-  /// How often a group is sent again when its outcome is not known.
-  private static let attempts = 4
+  /// Until when a group is sent again when its outcome is not known. A statement's own deadline is
+  /// longer: what ran into that is not sent again.
+  private static let patience = Duration.seconds(8)
+  /// Units that may wait; beyond it the service says so at once.
+  private static let maximumWaiting = 4096
 
   private typealias Answer = CheckedContinuation<
     Result<[EntryStore.SendOutcome], PostgresError>, Never
@@ -68,7 +71,12 @@ final class SendGroups: Sendable {
 
   private func enqueue(_ unit: SendUnit) async throws(PostgresError) -> [EntryStore.SendOutcome] {
     let result = await withCheckedContinuation { (answer: Answer) in
-      state.withLockedValue { $0.waiting.append(Waiting(unit: unit, answer: answer)) }
+      let isFull = state.withLockedValue { state in
+        guard state.waiting.count < Self.maximumWaiting else { return true }
+        state.waiting.append(Waiting(unit: unit, answer: answer))
+        return false
+      }
+      if isFull { return answer.resume(returning: .failure(PostgresError(.queueFull))) }
       // A lane may have become free since the caller looked.
       if takeFreeLane() { passLaneOn() }
     }
@@ -150,24 +158,30 @@ final class SendGroups: Sendable {
   private func store(
     _ units: [SendUnit]
   ) async throws(PostgresError) -> [[EntryStore.SendOutcome]] {
-    let threads = Array(Set(units.map(\.thread.uuid)))
     let steps = [
-      (Statements.lockThreads, Parameters(threads)),
-      (Statements.lockFeeds, Parameters(threads, [String]())),
+      (
+        Statements.lockThreads,
+        Parameters(units.map(\.thread.uuid), units.map(\.sender.string))
+      ),
+      (Statements.lockFeeds, Parameters([String]())),
       (Statements.sendEntries, Self.parameters(units)),
-      (Statements.threadsAdvance, Parameters(threads, [UUID]())),
+      (Statements.threadsAdvance, Parameters([UUID]())),
     ]
-    var attempt = 1
+    let deadline = ContinuousClock.now + Self.patience
+    var unknown: PostgresError?
     while true {
       do throws(PostgresError) {
         let results = try await database.transaction(steps)
         wakeUps.moved(try FeedHead.decode(results[3]))
         return try Self.outcomes(results[2], units)
       } catch {
-        guard attempt < Self.attempts,
-          error.code == .outcomeUnknown || error.code == .connectionLost
-        else { throw error }
-        attempt += 1
+        if error.code == .outcomeUnknown { unknown = error }
+        guard error.code == .outcomeUnknown || error.code == .connectionLost,
+          ContinuousClock.now < deadline
+        else {
+          // Whatever comes later, what was sent before may have been stored.
+          throw error.code == .server ? error : unknown ?? error
+        }
       }
     }
   }

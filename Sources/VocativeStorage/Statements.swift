@@ -6,16 +6,18 @@ import VocativeSQL
 public enum Statements {
   /// All of them.
   public static let all: [Statement] = [
-    lockThreads, lockFeeds, threadsAdvance, sendEntries, editEntry, deleteEntry, entriesPage,
+    lockThreads, lockFeeds, lockFeed, threadsAdvance, sendEntries, editEntry, deleteEntry,
+    entriesPage,
     feedHead, feedHeads, changesPage, markRead, createThread, ensureFeeds, putParticipants,
-    removeParticipant, systemEntries, threadState, threadParticipants, threadsPage, wake,
+    removeParticipant, formerParticipant, systemEntries, threadState, threadParticipants,
+    threadsPage, wake,
     installation,
   ]
 
-  static let lockThreads = Statement("lock_threads", [.uuidArray], [.int8])
-  static let lockFeeds = Statement("lock_feeds", [.uuidArray, .textArray], [.int8])
-  static let threadsAdvance = Statement(
-    "threads_advance", [.uuidArray, .uuidArray], [.text, .int8])
+  static let lockThreads = Statement("lock_threads", [.uuidArray, .textArray], [.text])
+  static let lockFeeds = Statement("lock_feeds", [.textArray], [.int8])
+  static let lockFeed = Statement("lock_feed", [.text], [.text])
+  static let threadsAdvance = Statement("threads_advance", [.uuidArray], [.text, .int8])
   static let sendEntries = Statement(
     "entries_send",
     [
@@ -24,7 +26,7 @@ public enum Statements {
     ],
     [.text] + EntryRecord.columns)
   static let editEntry = Statement(
-    "entry_edit", [.uuid, .uuid, .text, .bool, .text, .bool, .jsonb],
+    "entry_edit", [.uuid, .uuid, .text, .bool, .text, .bool, .jsonb, .bool],
     [.text] + EntryRecord.columns)
   static let deleteEntry = Statement("entry_delete", [.uuid, .uuid, .text], [.text])
   static let entriesPage = Statement(
@@ -45,6 +47,8 @@ public enum Statements {
     "participants_put", [.uuid, .textArray, .textArray, .jsonbArray, .int8, .int8],
     [.text, .int8])
   static let removeParticipant = Statement("participant_remove", [.uuid, .text], [.text, .int8])
+  static let formerParticipant = Statement(
+    "participant_former", [.uuid, .text], [.timestamptz])
   static let systemEntries = Statement(
     "entry_system", [.uuid, .uuidArray, .textArray, .jsonbArray], [])
   static let threadState = Statement("thread_state", [.uuid, .text], threadColumns)

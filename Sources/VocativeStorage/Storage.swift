@@ -22,6 +22,9 @@ public struct Storage: Sendable {
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
     "jit": "off",
+    // A replica that stops in the middle of a transaction must not hold its locks for ever.
+    "idle_in_transaction_session_timeout": "5s",
+    "tcp_keepalives_idle": "30", "tcp_keepalives_interval": "10", "tcp_keepalives_count": "3",
   ]
 
   /// - Parameter makeID: makes the ids of entries that the service leaves itself.

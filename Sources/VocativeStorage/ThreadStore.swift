@@ -66,7 +66,7 @@ public struct ThreadStore: Sendable {
     guard rows.count == 1 else { return nil }
     var records = [try ThreadRecord(rows[0])]
     try await addParticipants(to: &records, for: caller)
-    return records[0]
+    return records.first
   }
 
   /// Where a page of threads begins: behind the last thread of the page before.
@@ -127,10 +127,9 @@ public struct ThreadStore: Sendable {
     limit: Int
   ) async throws -> ParticipantOutcome {
     let (outcome, heads) = try await database.withTransaction { connection in
-      try await lock(thread, connection)
-      guard let (record, _) = try await state(of: thread, for: caller, connection) else {
-        return (ParticipantOutcome.absent, [FeedHead]())
-      }
+      guard try await lock(thread, for: caller, connection),
+        let (record, _) = try await state(of: thread, for: caller, connection)
+      else { return (ParticipantOutcome.absent, [FeedHead]()) }
       let present = try await participants(of: thread, for: caller, connection)
       let before = present.first { $0.userID == user }
       let role = request.role?.rawValue ?? before?.role ?? Role.member.rawValue
@@ -146,7 +145,7 @@ public struct ThreadStore: Sendable {
         return (.unchanged(before), [])
       }
       // Not before all refusals: a refused call must not leave a feed behind.
-      try await lockFeeds(of: thread, and: user, ensuring: true, connection)
+      try await lockFeeds(and: user, ensuring: true, connection)
       let sees = record.history == History.full.rawValue ? 1 : record.seq + 1
       var heads = try FeedHead.decode(
         try await connection.query(
@@ -170,19 +169,25 @@ public struct ThreadStore: Sendable {
     _ user: UserID, from thread: ThreadID, by caller: UserID
   ) async throws -> ParticipantOutcome {
     let (outcome, heads) = try await database.withTransaction { connection in
-      try await lock(thread, connection)
-      guard try await state(of: thread, for: caller, connection) != nil else {
+      guard try await lock(thread, for: caller, connection) else {
         return (ParticipantOutcome.absent, [FeedHead]())
       }
       let present = try await participants(of: thread, for: caller, connection)
-      guard let target = present.first(where: { $0.userID == user }) else { return (.absent, []) }
       let mine = present.first { $0.userID == caller }?.role
+      guard let target = present.first(where: { $0.userID == user }) else {
+        let isFormer =
+          try await connection.query(
+            Statements.formerParticipant, Parameters(thread.uuid, user.string)
+          ).count == 1
+        // Asked again for what is done already, since the answer was lost.
+        return (isFormer && mine != Role.member.rawValue ? .removed : .absent, [])
+      }
       if user != caller {
         guard mine == Role.owner.rawValue || mine == Role.admin.rawValue,
           mine == Role.owner.rawValue || target.role != Role.owner.rawValue
         else { return (.forbidden, []) }
       }
-      try await lockFeeds(of: thread, and: user, ensuring: false, connection)
+      try await lockFeeds(and: user, ensuring: false, connection)
       var heads = try FeedHead.decode(
         try await connection.query(
           Statements.removeParticipant, Parameters(thread.uuid, user.string)))
@@ -229,17 +234,21 @@ public struct ThreadStore: Sendable {
 
   // MARK: Steps
 
-  /// Who is in a thread changes only under this lock.
-  private func lock(_ thread: ThreadID, _ connection: PostgresConnection) async throws {
-    _ = try await connection.query(Statements.lockThreads, Parameters([thread.uuid]))
+  /// Who is in a thread changes only under this lock; false where the caller is not in it.
+  private func lock(
+    _ thread: ThreadID, for caller: UserID, _ connection: PostgresConnection
+  ) async throws -> Bool {
+    let locked = try await connection.query(
+      Statements.lockThreads, Parameters([thread.uuid], [caller.string]))
+    return try locked[0].decode(String.self, at: 0) != "{}"
   }
 
   private func lockFeeds(
-    of thread: ThreadID, and user: UserID, ensuring: Bool, _ connection: PostgresConnection
+    and user: UserID, ensuring: Bool, _ connection: PostgresConnection
   ) async throws {
     let users = [user.string]
     if ensuring { _ = try await connection.query(Statements.ensureFeeds, Parameters(users)) }
-    _ = try await connection.query(Statements.lockFeeds, Parameters([thread.uuid], users))
+    _ = try await connection.query(Statements.lockFeeds, Parameters(users))
   }
 
   /// Puts people into a thread that has just been made.
@@ -249,7 +258,7 @@ public struct ThreadStore: Sendable {
   ) async throws -> [FeedHead] {
     let users = people.map(\.userId.string)
     _ = try await connection.query(Statements.ensureFeeds, Parameters(users))
-    _ = try await connection.query(Statements.lockFeeds, Parameters([UUID](), users))
+    _ = try await connection.query(Statements.lockFeeds, Parameters(users))
     return try FeedHead.decode(
       try await connection.query(
         Statements.putParticipants,
@@ -275,7 +284,7 @@ public struct ThreadStore: Sendable {
     try FeedHead.decode(
       try await connection.query(
         Statements.threadsAdvance,
-        Parameters([thread.uuid], touching ? [thread.uuid] : [UUID]())))
+        Parameters(touching ? [thread.uuid] : [UUID]())))
   }
 
   // MARK: Reading
@@ -310,6 +319,8 @@ public struct ThreadStore: Sendable {
     for index in records.indices {
       records[index].participants = participants[records[index].id] ?? []
     }
+    // Who was removed between the two statements sees the thread no longer.
+    records.removeAll { $0.participants.isEmpty }
   }
 }
 

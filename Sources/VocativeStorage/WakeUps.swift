@@ -181,7 +181,7 @@ public final class WakeUps: Sendable {
   ) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.announce(client, replica, logger) }
-      group.addTask { await self.hear(client, replica) }
+      group.addTask { await self.hear(client, replica, logger) }
       group.addTask { await self.pollHeads(client, every: poll, logger) }
       group.addTask { await self.keepBeating(heartbeat) }
       await group.next()
@@ -200,7 +200,7 @@ public final class WakeUps: Sendable {
           replica + users.prefix(Self.usersPerNotification).map(Self.hexadecimal).joined()
         users = users.dropFirst(Self.usersPerNotification)
         do {
-          _ = try await client.transaction([(Statements.wake, Parameters(payload))])
+          _ = try await client.write(Statements.wake, Parameters(payload))
         } catch {
           // The poll makes up for it.
           logger.debug("a wake-up was not sent", metadata: ["error": "\(error)"])
@@ -211,10 +211,10 @@ public final class WakeUps: Sendable {
     }
   }
 
-  private func hear(_ client: PostgresClient, _ replica: String) async {
+  private func hear(_ client: PostgresClient, _ replica: String, _ logger: Logger) async {
     for await event in client.listen(Self.channel).cancelOnGracefulShutdown() {
       switch event {
-      case .reconnected: wake(keys: state.withLockedValue { Array($0.followers.keys) })
+      case .reconnected: await readHeads(client, logger)
       case .notification(let notification):
         guard !notification.payload.hasPrefix(replica) else { continue }
         wake(keys: Self.keys(in: notification.payload))
@@ -243,21 +243,24 @@ public final class WakeUps: Sendable {
   private func pollHeads(
     _ client: PostgresClient, every interval: Duration, _ logger: Logger
   ) async {
-    while await Self.pause(interval) {
-      let users = state.withLockedValue { state in
+    while await Self.pause(interval) { await readHeads(client, logger) }
+  }
+
+  /// Wakes those whose feeds have moved, as the database has it.
+  private func readHeads(_ client: PostgresClient, _ logger: Logger) async {
+    var users = Array(
+      state.withLockedValue { state in
         Set(state.followers.values.flatMap { $0.values.map(\.user.string) })
+      })[...]
+    while !users.isEmpty {
+      do {
+        let rows = try await client.query(
+          Statements.feedHeads, Parameters(Array(users.prefix(1000))))
+        wake(try FeedHead.decode(rows))
+      } catch {
+        logger.debug("the feeds' heads were not read", metadata: ["error": "\(error)"])
       }
-      var rest = Array(users)[...]
-      while !rest.isEmpty {
-        do {
-          let rows = try await client.query(
-            Statements.feedHeads, Parameters(Array(rest.prefix(1000))))
-          wake(try FeedHead.decode(rows))
-        } catch {
-          logger.debug("the feeds' heads were not read", metadata: ["error": "\(error)"])
-        }
-        rest = rest.dropFirst(1000)
-      }
+      users = users.dropFirst(1000)
     }
   }
 

@@ -79,19 +79,23 @@ struct Composition: Sendable {
         database: "vocative", user: EmbeddedPostgres.superuser))
   }
 
-  func client(_ conninfo: String, leases: Int? = nil) -> PostgresClient {
+  /// - Parameter onConnect: settings of the connections; the service's by default.
+  func client(
+    _ conninfo: String, leases: Int? = nil,
+    onConnect: [String: String] = Storage.connectionSettings
+  ) -> PostgresClient {
     var settings = PostgresConfiguration(connectionString: conninfo)
     settings.readConnections = configuration.database.readConnections
     settings.writeConnections = configuration.database.writeConnections
     settings.leaseConnections = leases ?? configuration.database.leaseConnections
     settings.deadline = configuration.database.statementDeadline
-    settings.onConnect = Storage.connectionSettings
+    settings.onConnect = onConnect
     return PostgresClient(configuration: settings, logger: logger)
   }
 
   /// The private cluster belongs to the service: it is migrated, and the service's log-in role made.
   func prepare(_ cluster: EmbeddedPostgres, _ access: DatabaseAccess) async throws {
-    try await withClient(client(access.administration, leases: 1)) { client in
+    try await withClient(client(access.administration, leases: 1, onConnect: [:])) { client in
       let applied = try await Migrator(client: client, logger: logger).migrate()
       if !applied.isEmpty { logger.info("migrated", metadata: ["count": "\(applied.count)"]) }
     }
@@ -113,16 +117,12 @@ struct Composition: Sendable {
       configuration: ServiceGroupConfiguration(services: [client], logger: logger))
     return try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
-      do {
-        let result = try await body(client)
-        await group.triggerGracefulShutdown()
-        try await tasks.waitForAll()
-        return result
-      } catch {
-        await group.triggerGracefulShutdown()
-        try? await tasks.waitForAll()
-        throw error
-      }
+      let result: Swift.Result<Result, any Error>
+      do { result = .success(try await body(client)) } catch { result = .failure(error) }
+      await group.triggerGracefulShutdown()
+      // Why the client could not run comes before what could not be done without it.
+      try await tasks.waitForAll()
+      return try result.get()
     }
   }
 
@@ -202,6 +202,14 @@ struct Composition: Sendable {
   }
 
   // MARK: Limits
+
+  /// Clients' connections at a time: what the limit of open files leaves beside the database's, the
+  /// key set's and the log's.
+  static var maximumConnections: Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 768 }
+    return max(64, Int(min(limit.rlim_cur, 1_000_000)) - 256)
+  }
 
   var limits: Limits {
     var limits = Limits()

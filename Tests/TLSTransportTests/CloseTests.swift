@@ -153,7 +153,7 @@ import Testing
     let server = try await TestServer(.init(certificates, "ecdsa"), limits: limits)
     let begin = ContinuousClock.now
     let client = try await connect(server.port)
-    try await client.writeAndFlush(ByteBuffer(bytes: prefix))
+    try? await client.writeAndFlush(ByteBuffer(bytes: prefix))  // too late on a busy machine
     try await client.closeFuture.get()
     #expect(try await server.outcomes.value().failure?.code == .handshakeTimedOut)
     #expect(ContinuousClock.now - begin >= .milliseconds(290))

@@ -73,7 +73,10 @@ import Testing
       $0.applicationProtocols = offered
     }
     #expect(try await client.handshake() == chosen)
-    #expect(try await server.outcomes.value().get().applicationProtocol == chosen)
+    let info = try await server.outcomes.value().get()
+    #expect(info.applicationProtocol == chosen)
+    #expect(try await TLSConnectionInfo.of(server.connections.value()).get() == info)
+    #expect(try await TLSConnectionInfo.of(client.channel).get() == nil)
     try await client.channel.close()
     try await server.stop()
   }

@@ -1,8 +1,8 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Files of a private certificate authority and what it signed, in a directory of their own that is
-/// removed with the object. Made with the openssl command, so that nothing of ours made them.
+/// Files of a private certificate authority and what it signed, in a directory of their own. Made
+/// with the openssl command, so that nothing of ours made them.
 final class TestCertificates: Sendable {
   let directory: String
 
@@ -25,7 +25,7 @@ final class TestCertificates: Sendable {
     try certificate("stranger", key: Self.ec, authority: "other-ca")
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: directory) }
+  private func remove() { try? FileManager.default.removeItem(atPath: directory) }
 
   static let ec = ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
 
@@ -126,5 +126,10 @@ final class TestCertificates: Sendable {
   }
 
   /// One set for the whole run: making keys takes longer than most tests.
-  static let shared = Result { try TestCertificates() }
+  static let shared: Result<TestCertificates, any Error> = Result {
+    let made = try TestCertificates()
+    // A static value is never released.
+    atexit { (try? TestCertificates.shared.get()).map { $0.remove() } }
+    return made
+  }
 }

@@ -62,7 +62,7 @@ final class Recorder<Value: Sendable>: Sendable {
 struct DeadlineExceeded: Error {}
 
 /// Returns when the condition holds; throws after the deadline.
-func eventually(within deadline: Duration = .seconds(20), _ condition: () async throws -> Bool)
+func eventually(within deadline: Duration = .seconds(60), _ condition: () async throws -> Bool)
   async throws
 {
   let end = ContinuousClock.now + deadline

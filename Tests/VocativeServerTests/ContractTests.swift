@@ -34,7 +34,8 @@ private struct NoDatabase: Database {
       authenticator: Authenticator(
         Authenticator.Configuration(issuer: "i", audiences: ["a"]), keys: keys, now: { Date() }),
       tokenKey: SymmetricKey(size: .bits256), limits: Limits(),
-      readiness: { Readiness(parts: []) }, demo: nil, now: { Date() }, random: { 1 })
+      readiness: { Readiness(parts: []) }, demo: nil, sendsHSTS: false, now: { Date() },
+      random: { 1 })
   }
 
   @Test func aWrongMethodIsToldApartFromAWrongAddress() {

@@ -90,6 +90,46 @@ import VocativeStorage
     }
   }
 
+  /// A client need not wait for its thread to be there before it sends to it. What is sent too
+  /// early is refused as a whole, and never written without the locks that order it.
+  @Test func sendsThatRaceTheCreationOfTheirThread() async throws {
+    try await StorageFixture.run { first in
+      try await first.withReplica { second in
+        // A thread that all share: its sends keep the feeds busy, so that locks are waited for.
+        let shared = ThreadID(UUID())
+        let people = Self.users.map { CreateThread.Draft(userId: $0) }
+        _ = try await first.storage.threads.create(
+          shared, by: Self.users[0], CreateThread(kind: .message, participants: people))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for lane in 0..<8 {
+            group.addTask {
+              let user = Self.users[lane % Self.users.count]
+              for round in 0..<30 {
+                let thread = ThreadID(UUID())
+                async let created = first.storage.threads.create(
+                  thread, by: user, CreateThread(kind: .message, participants: people))
+                async let busy = second.storage.entries.send(
+                  [(EntryID(UUID()), SendEntry(text: "busy"))], to: shared, from: user)
+                async let early = second.storage.entries.send(
+                  (0..<3).map { _ in (EntryID(UUID()), SendEntry(text: "\(round)")) }, to: thread,
+                  from: user)
+                _ = try await (created, busy, early)
+              }
+            }
+          }
+          try await group.waitForAll()
+        }
+        try await Self.checkTables(first)
+        for user in Self.users {
+          var follower = Follower(user)
+          try await follower.catchUp(second.storage, limit: 20)
+          #expect(
+            try await follower.threads == Follower.serverView(of: user, first.storage))
+        }
+      }
+    }
+  }
+
   /// What must hold of the tables at rest, by SQL that shares nothing with the service's.
   static func checkTables(_ fixture: StorageFixture) async throws {
     let drift = """

@@ -6,7 +6,9 @@ FROM (
   SELECT FROM vocative.feed
   WHERE user_id = ANY (ARRAY(
     SELECT user_id FROM vocative.participant
-    WHERE thread_id = ANY (current_setting('vocative.locked_threads')::uuid[]) AND left_at IS NULL
+    -- Not set, or empty, where no thread is locked in this transaction.
+    WHERE thread_id = ANY (nullif(current_setting('vocative.locked_threads', true), '')::uuid[])
+      AND left_at IS NULL
     UNION
     SELECT unnest($1)
   ))

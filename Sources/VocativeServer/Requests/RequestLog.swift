@@ -9,6 +9,8 @@ import VocativeModel
 /// and counts and logs how it went. Nothing of the content of a request gets into logs or metrics.
 struct RequestLog: RouterMiddleware {
   let methods: MethodTable
+  /// RFC 6797: over TLS only; and not with a certificate that is gone tomorrow.
+  let sendsHSTS: Bool
   let random: @Sendable () -> UInt64
   private let metrics = RequestMetrics()
 
@@ -32,7 +34,7 @@ struct RequestLog: RouterMiddleware {
           .response(from: request, context: context)
       }
       response.headers[.xContentTypeOptions] = "nosniff"
-      response.headers[.strictTransportSecurity] = "max-age=31536000"
+      if sendsHSTS { response.headers[.strictTransportSecurity] = "max-age=31536000" }
       record(request, context, response.status, ContinuousClock.now - start)
       return response
     }
@@ -78,7 +80,8 @@ struct RequestLog: RouterMiddleware {
     context.logger.log(
       level: level, "request",
       metadata: [
-        "method": "\(request.method)", "route": "\(route)", "status": "\(status.code)",
+        "method": "\(RequestMetrics.known(request.method))", "route": "\(route)",
+        "status": "\(status.code)",
         "microseconds": "\(duration.nanoseconds / 1000)",
       ])
   }

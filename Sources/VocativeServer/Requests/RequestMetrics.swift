@@ -29,7 +29,7 @@ final class RequestMetrics: Sendable {
   func record(
     _ method: HTTPRequest.Method, route: String, status: Int, nanoseconds: Int64
   ) {
-    let method = Self.knownMethods.contains(method) ? method : Self.otherMethod
+    let method = Self.known(method)
     let key = Key(method: method, route: route, status: status)
     let series = series.withLockedValue { all in
       if let known = all[key] { return known }
@@ -39,6 +39,11 @@ final class RequestMetrics: Sendable {
     }
     series.count.increment()
     series.duration.recordNanoseconds(nanoseconds)
+  }
+
+  /// The method, or `OTHER`: a client may make up any.
+  static func known(_ method: HTTPRequest.Method) -> HTTPRequest.Method {
+    knownMethods.contains(method) ? method : otherMethod
   }
 
   private static func make(_ key: Key) -> Series {

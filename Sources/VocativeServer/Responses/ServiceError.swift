@@ -30,10 +30,11 @@ struct ServiceError: Error, ResponseGenerator {
   /// What the database could not do. Its own words are for the log only.
   init(_ error: PostgresError) {
     switch error.code {
+    case .server where error.isTransient:
+      problem = .unavailable
+      headers[.retryAfter] = "1"
     case .deadlineExceeded, .leaseTimeout, .queueFull, .connectionLost, .poolShutDown, .cancelled:
-      problem = Problem(
-        "unavailable", status: 503, title: "The service cannot do this at the moment",
-        detail: "nothing was changed; try again")
+      problem = .unavailable
       headers[.retryAfter] = "1"
     case .outcomeUnknown:
       problem = Problem(
@@ -42,6 +43,12 @@ struct ServiceError: Error, ResponseGenerator {
       headers[.retryAfter] = "1"
     default: problem = .internalError
     }
+  }
+
+  static var tooManyStreams: ServiceError {
+    var error = ServiceError(.tooManyStreams)
+    error.headers[.retryAfter] = "15"
+    return error
   }
 
   func response(from request: Request, context: some RequestContext) throws -> Response {
@@ -67,6 +74,9 @@ struct ServiceError: Error, ResponseGenerator {
 }
 
 extension Problem {
+  static let unavailable = Problem(
+    "unavailable", status: 503, title: "The service cannot do this at the moment",
+    detail: "nothing was changed; try again")
   static func badRequest(_ detail: String) -> Problem {
     Problem("bad-request", status: 400, title: "The request is malformed", detail: detail)
   }
@@ -129,4 +139,13 @@ extension Problem {
   static let internalError = Problem(
     "internal-error", status: 500, title: "The service failed",
     detail: "the failure is in the log under the request's trace id")
+}
+
+extension PostgresError {
+  /// The server refused for a reason that passes: a conflict with other transactions, a lack of
+  /// resources, a server that shuts down or has become a standby.
+  fileprivate var isTransient: Bool {
+    guard let sqlState else { return false }
+    return ["40", "53", "55", "57"].contains(sqlState.prefix(2)) || sqlState == "25006"
+  }
 }

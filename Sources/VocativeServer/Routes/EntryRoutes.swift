@@ -74,7 +74,7 @@ struct EntryRoutes {
       throw ServiceError(
         .conflict("entry-deleted", "The entry is deleted", "a tombstone cannot be edited"))
     case .invalid:
-      throw ServiceError(.invalid("", "must leave the entry what its kind needs"))
+      throw ServiceError(.invalid("/attachments", "must be those of the entry's kind"))
     }
   }
 
@@ -85,6 +85,7 @@ struct EntryRoutes {
     switch try await storage.entries.delete(id, in: thread, by: context.caller) {
     case .deleted: return Response(status: .noContent)
     case .absent: throw ServiceError(.noSuchThread)
+    case .invisible: throw ServiceError(.noSuchEntry)
     case .forbidden:
       throw ServiceError(
         .forbidden("an entry is deleted by its sender, an owner or an admin"))

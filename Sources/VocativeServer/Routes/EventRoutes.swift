@@ -33,7 +33,7 @@ struct EventRoutes {
       try FeedRoutes.token($0, for: caller, tokenKey)
     }
     guard let subscription = storage.wakeUps.follow(caller, limit: limits.streamsPerUser) else {
-      throw ServiceError(.tooManyStreams)
+      throw ServiceError.tooManyStreams
     }
     // The first page decides between a stream and an error.
     let first = try await storage.feeds.changes(
@@ -88,8 +88,9 @@ private struct EventStream {
     if !isResumed || !page.threads.isEmpty { try await send(page, &writer) }
     var signals = subscription.signals.makeAsyncIterator()
     while true {
+      guard now() < expiresAt, !Task.isShuttingDownGracefully else { break }
       if !page.hasMore {
-        guard await signals.next() != nil, now() < expiresAt else { break }
+        guard await signals.next() != nil else { break }
         guard subscription.hasMoved(beyond: page.next.cursor) else {
           try await writer.write(ByteBuffer(string: ":\n\n"))
           continue

@@ -26,7 +26,7 @@ struct FeedRoutes {
     let token = try Self.token(String(since), for: caller, tokenKey)
     if try await storage.feeds.isUpToDate(token, for: caller) {
       guard wait > 0 else { return nothingNew(token, String(since), caller) }
-      try await waitForMove(beyond: token, caller, seconds: wait)
+      try await waitForMove(beyond: token, caller, seconds: wait, request)
     }
     return try await answer(token, caller, limit)
   }
@@ -74,25 +74,30 @@ struct FeedRoutes {
 
   /// Returns when the feed may have moved, the time is over, or the service is to stop.
   private func waitForMove(
-    beyond token: FeedToken, _ caller: UserID, seconds: Int64
+    beyond token: FeedToken, _ caller: UserID, seconds: Int64, _ request: Request
   ) async throws {
     guard let subscription = storage.wakeUps.follow(caller, limit: limits.streamsPerUser) else {
-      throw ServiceError(.tooManyStreams)
+      throw ServiceError.tooManyStreams
     }
     // What moved between the first look and the subscription would not be signalled.
     guard try await storage.feeds.isUpToDate(token, for: caller) else { return }
-    await withGracefulShutdownHandler {
-      await withTaskGroup(of: Void.self) { group in
-        group.addTask {
-          for await _ in subscription.signals where subscription.hasMoved(beyond: token.cursor) {
-            return
+    try await request.body.consumeWithInboundCloseHandler { _ in
+      await withGracefulShutdownHandler {
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask {
+            for await _ in subscription.signals where subscription.hasMoved(beyond: token.cursor) {
+              return
+            }
           }
+          group.addTask { try? await Task.sleep(for: .seconds(seconds)) }
+          await group.next()
+          group.cancelAll()
         }
-        group.addTask { try? await Task.sleep(for: .seconds(seconds)) }
-        await group.next()
-        group.cancelAll()
+      } onGracefulShutdown: {
+        subscription.cancel()
       }
-    } onGracefulShutdown: {
+    } onInboundClosed: {
+      // Nobody waits any more; the place is free for the client's next try.
       subscription.cancel()
     }
   }

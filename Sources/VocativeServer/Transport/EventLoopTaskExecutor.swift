@@ -1,3 +1,4 @@
+import Glibc
 public import HummingbirdCore
 public import Logging
 public import NIOCore
@@ -25,8 +26,17 @@ public struct EventLoopBoundChannel<Base: ServerChildChannel>: ServerChildChanne
   public init(_ base: Base) { self.base = base }
 
   public func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
-    base.setup(channel: channel, logger: logger)
+    // A client that is gone without a word, or reads no more, ends its stream; TCP alone would
+    // keep it for a quarter of an hour and longer.
+    channel.setOption(
+      ChannelOptions.Types.SocketOption(
+        level: .tcp, name: NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT)),
+      value: Self.unacknowledgedMilliseconds
+    ).flatMap { base.setup(channel: channel, logger: logger) }
   }
+
+  /// How long what was sent may stay unacknowledged (RFC 5482).
+  private static var unacknowledgedMilliseconds: Int { 30_000 }
 
   public func handle(value: Base.Value, logger: Logger) async {
     await withTaskExecutorPreference(EventLoopTaskExecutor(value.channel.eventLoop)) {

@@ -51,7 +51,8 @@ private struct DatabaseProbe: Sendable {
   /// Nil where the embedded cluster is not running.
   func facts() async throws -> DatabaseFacts? {
     guard let conninfo = try await conninfo() else { return nil }
-    return try await composition.withClient(composition.client(conninfo, leases: 1)) { client in
+    return try await composition.withClient(composition.client(conninfo, leases: 1, onConnect: [:]))
+    { client in
       try await facts(client)
     }
   }

@@ -23,7 +23,7 @@ struct Migrate: AsyncParsableCommand {
     let dryRun = dryRun
     do {
       try await composition.withClient(
-        composition.client(access.administration, leases: 1)
+        composition.client(access.administration, leases: 1, onConnect: [:])
       ) { client in
         let migrator = Migrator(client: client, logger: composition.logger)
         let names = dryRun ? try await migrator.status().pending : try await migrator.migrate()

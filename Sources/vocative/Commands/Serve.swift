@@ -64,6 +64,7 @@ private struct Server: Sendable {
     let parts = ServiceParts(
       storage: storage, authenticator: authenticator, tokenKey: installation.tokenKey,
       limits: composition.limits, readiness: readiness(source), demo: session,
+      sendsHSTS: !configuration.plaintext && composition.mode == .production,
       now: Composition.now, random: Composition.random)
 
     var services: [any Service] = [source]
@@ -83,7 +84,8 @@ private struct Server: Sendable {
     services.append(
       API.application(
         parts, contexts: tls?.contexts, host: configuration.listen.host,
-        port: configuration.listen.port, logger: logger
+        port: configuration.listen.port, logger: logger,
+        maximumConnections: Composition.maximumConnections
       ) { announce(port: $0) })
 
     var group = ServiceGroupConfiguration(
@@ -157,13 +159,9 @@ private struct Server: Sendable {
   }
 
   private func readiness(_ source: JWKSSource) -> @Sendable () async -> Readiness {
-    { [client] in
-      var database: String?
-      do throws(PostgresError) {
-        try await client.ready(deadline: .seconds(1))
-      } catch {
-        database = "\(error.code)"
-      }
+    let probe = DatabaseProbe(client: client)
+    return {
+      let database = await probe.failure()
       let keys = source.status.isReady ? nil : "no key set is loaded"
       return Readiness(parts: [("database", database), ("identity", keys)])
     }
@@ -184,6 +182,29 @@ private struct Server: Sendable {
   private func replicaName() -> String {
     let digits = String(Composition.random() & 0xffff_ffff, radix: 16)
     return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+}
+
+/// Asks the database whether it is there, at most once a second however many ask.
+private actor DatabaseProbe {
+  private let client: PostgresClient
+  private var last: (asked: ContinuousClock.Instant, answer: Task<String?, Never>)?
+
+  init(client: PostgresClient) { self.client = client }
+
+  /// Nil where it is there; else what is wrong.
+  func failure() async -> String? {
+    if let last, last.asked.duration(to: .now) < .seconds(1) { return await last.answer.value }
+    let answer = Task { [client] () -> String? in
+      do throws(PostgresError) {
+        try await client.ready(deadline: .seconds(3))
+        return nil
+      } catch {
+        return "\(error.code)"
+      }
+    }
+    last = (.now, answer)
+    return await answer.value
   }
 }
 

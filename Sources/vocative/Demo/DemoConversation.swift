@@ -82,13 +82,20 @@ struct DemoConversation {
     _ people: [CreateThread.Draft], _ lines: [Line]
   ) async throws {
     let request = CreateThread(kind: .message, subject: subject, participants: people)
-    guard case .created = try await storage.threads.create(thread, by: creator, request) else {
-      return
+    switch try await storage.threads.create(thread, by: creator, request) {
+    case .created, .replayed: break
+    case .conflict, .absent:
+      throw ExitWithMessage("the demo's thread \(thread) is taken by another one")
     }
     for (index, line) in lines.enumerated() {
-      _ = try await storage.entries.send(
+      let outcomes = try await storage.entries.send(
         [(EntryID(Self.id(group, UInt8(index + 1))), SendEntry(text: line.text))], to: thread,
         from: line.sender)
+      switch outcomes[0] {
+      // Absent: somebody has left the thread since, by the page's own buttons.
+      case .created, .replayed, .absent: continue
+      default: throw ExitWithMessage("the demo's conversation cannot be stored")
+      }
     }
   }
 
