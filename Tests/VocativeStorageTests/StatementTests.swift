@@ -47,7 +47,9 @@ import VocativeStorage
   @Test(arguments: [false, true]) func plansReachRowsByKeys(afterAnalyze: Bool) async throws {
     try await TestCluster.shared.withDatabase(template: StorageFixture.template) { conninfo in
       var script = afterAnalyze ? "ANALYZE;\n" : ""
-      for (name, value) in Storage.connectionSettings { script += "SET \(name) = \(value);\n" }
+      for (name, value) in Storage.connectionSettings { script += "SET \(name) = '\(value)';\n" }
+      // What the locking statements leave for those behind them.
+      script += "SET vocative.locked_threads = '{}'; SET vocative.locked_feed = 'true';\n"
       for statement in Statements.all {
         let types = statement.parameters.map(\.description).joined(separator: ", ")
         let nulls = statement.parameters.map { _ in "NULL" }.joined(separator: ", ")
