@@ -157,20 +157,13 @@ extension TLSServerHandler {
     }
   }
 
-  /// Sends what was flushed, then close_notify; fails what was not flushed.
+  /// Sends what was written, flushed or not, then close_notify: HTTP/2 closes a connection from
+  /// within the write that ends its last stream.
   private func closeOutput(_ context: ChannelHandlerContext) {
     output = .closing
-    dropUnflushed()
-    sendPending(context)
-  }
-
-  private func dropUnflushed() {
-    guard pending.hasMark else { return failPending(ChannelError.ioOnClosedChannel) }
-    var flushed: [(ByteBuffer, EventLoopPromise<Void>?)] = []
-    while pending.hasMark, let item = pending.popFirst() { flushed.append(item) }
-    failPending(ChannelError.ioOnClosedChannel)
-    for item in flushed { pending.append(item) }
+    unflushedBytes = 0
     pending.mark()
+    sendPending(context)
   }
 
   private func sendCloseNotify(_ context: ChannelHandlerContext) {

@@ -3,121 +3,127 @@ import TestSupport
 import Testing
 import VocativeModel
 
-/// Users on several devices each, over TLS: what a device has by following its feed is what the
-/// service shows by its other calls.
-struct TwoDevicesTests {
-  /// Lost wake-ups must not be made up for by the poll.
-  private static let settings = ["--events-poll-seconds", "60"]
+extension ServiceTests {
+  /// Users on several devices each, over TLS: what a device has by following its feed is what the
+  /// service shows by its other calls.
+  struct TwoDevicesTests {
+    /// Lost wake-ups must not be made up for by the poll.
+    private static let settings = ["--events-poll-seconds", "60"]
 
-  @Test(.timeLimit(.minutes(2)))
-  func aConversationArrivesOnEveryDevice() async throws {
-    try await Deployment.serving(Self.settings) { _, service in
-      try await Cast.run(service) { cast in
-        let (ada, jon) = (cast.ada, cast.jon)
-        let thread = ThreadID(UUID())
-        let path = "/v1/threads/\(thread)"
-        func entry(_ id: UUID) -> String { "\(path)/entries/\(lowercased(id))" }
-        func step(_ expected: Int, _ answer: APIClient.Answer) async throws {
-          #expect(answer.status == expected, "\(answer.text)")
-          try await cast.expectConvergence()
+    @Test(.timeLimit(.minutes(2)))
+    func aConversationArrivesOnEveryDevice() async throws {
+      try await Deployment.serving(Self.settings) { _, service in
+        try await Cast.run(service) { cast in
+          let (ada, jon) = (cast.ada, cast.jon)
+          let thread = ThreadID(UUID())
+          let path = "/v1/threads/\(thread)"
+          func entry(_ id: UUID) -> String { "\(path)/entries/\(lowercased(id))" }
+          func step(_ expected: Int, _ answer: APIClient.Answer) async throws {
+            #expect(answer.status == expected, "\(answer.text)")
+            try await cast.expectConvergence()
+          }
+          let people = [["userId": "jon", "role": "admin", "name": ["display": "Jon Reyes"]]]
+          let creation = json(["kind": "message", "subject": "Picnic", "participants": people])
+          try await step(201, ada.call(.PUT, path, creation))
+
+          let first = UUID()
+          let hello = json(["kind": "text", "text": "Hello!"])
+          try await step(201, ada.call(.PUT, entry(first), hello))
+          let copy = await cast.devices[2].replica.threads[thread]
+          #expect(copy?.entries[EntryID(first)]?.text == "Hello!")
+          #expect(copy?.state.unreadCount == 1)
+
+          let many = (0..<40).map {
+            ["id": UUID().uuidString, "kind": "text", "text": "No. \($0)"]
+          }
+          try await step(201, jon.call(.POST, "\(path)/entries", json(["entries": many])))
+          try await step(200, ada.call(.PATCH, entry(first), json(["text": "Hello again"])))
+          try await step(200, jon.call(.PUT, "\(path)/read", json(["upTo": 30])))
+          try await step(200, jon.call(.PUT, "\(path)/read", json(["unreadFrom": 1])))
+          try await step(204, ada.call(.DELETE, entry(first)))
+          let early = UUID()
+          try await step(204, jon.call(.DELETE, entry(early)))
+          try await step(200, jon.call(.PUT, entry(early), hello))
+
+          try await step(204, ada.call(.DELETE, "\(path)/participants/jon"))
+          #expect(await cast.devices[2].replica.removals == 1)
+          #expect(await cast.devices[2].replica.threads.isEmpty)
+          let unseen = UUID()
+          try await step(
+            201, ada.call(.PUT, entry(unseen), json(["kind": "text", "text": "Psst"])))
+          try await step(201, ada.call(.PUT, "\(path)/participants/jon", "{}"))
+          for device in cast.devices where device.user == "jon" {
+            let copy = try #require(await device.replica.threads[thread])
+            #expect(copy.entries[EntryID(unseen)] == nil)
+            // Their own coming back, and nothing from before.
+            #expect(copy.entries.values.map(\.system?.event) == [.joined])
+          }
+          try await step(
+            201, jon.call(.PUT, entry(UUID()), json(["kind": "text", "text": "Back"])))
         }
-        let people = [["userId": "jon", "role": "admin", "name": ["display": "Jon Reyes"]]]
-        let creation = json(["kind": "message", "subject": "Picnic", "participants": people])
-        try await step(201, ada.call(.PUT, path, creation))
-
-        let first = UUID()
-        let hello = json(["kind": "text", "text": "Hello!"])
-        try await step(201, ada.call(.PUT, entry(first), hello))
-        let copy = await cast.devices[2].replica.threads[thread]
-        #expect(copy?.entries[EntryID(first)]?.text == "Hello!")
-        #expect(copy?.state.unreadCount == 1)
-
-        let many = (0..<40).map { ["id": UUID().uuidString, "kind": "text", "text": "No. \($0)"] }
-        try await step(201, jon.call(.POST, "\(path)/entries", json(["entries": many])))
-        try await step(200, ada.call(.PATCH, entry(first), json(["text": "Hello again"])))
-        try await step(200, jon.call(.PUT, "\(path)/read", json(["upTo": 30])))
-        try await step(200, jon.call(.PUT, "\(path)/read", json(["unreadFrom": 1])))
-        try await step(204, ada.call(.DELETE, entry(first)))
-        let early = UUID()
-        try await step(204, jon.call(.DELETE, entry(early)))
-        try await step(200, jon.call(.PUT, entry(early), hello))
-
-        try await step(204, ada.call(.DELETE, "\(path)/participants/jon"))
-        #expect(await cast.devices[2].replica.removals == 1)
-        #expect(await cast.devices[2].replica.threads.isEmpty)
-        let unseen = UUID()
-        try await step(201, ada.call(.PUT, entry(unseen), json(["kind": "text", "text": "Psst"])))
-        try await step(201, ada.call(.PUT, "\(path)/participants/jon", "{}"))
-        for device in cast.devices where device.user == "jon" {
-          let copy = try #require(await device.replica.threads[thread])
-          #expect(copy.entries[EntryID(unseen)] == nil)
-          // Their own coming back, and nothing from before.
-          #expect(copy.entries.values.map(\.system?.event) == [.joined])
-        }
-        try await step(201, jon.call(.PUT, entry(UUID()), json(["kind": "text", "text": "Back"])))
       }
     }
-  }
 
-  @Test(.timeLimit(.minutes(3)))
-  func concurrentChangesConverge() async throws {
-    var random = SeededGenerator.announced()
-    try await Deployment.serving(Self.settings) { _, service in
-      try await Cast.run(service) { cast in
-        let threads = (0..<3).map { _ in ThreadID(random.uuid()) }
-        for (index, thread) in threads.enumerated() {
-          let people = [["userId": "jon", "role": "admin"], ["userId": "cy"]]
-          let body = json([
-            "kind": "message", "participants": people, "history": index == 0 ? "full" : "join",
-          ])
-          #expect(try await cast.ada.call(.PUT, "/v1/threads/\(thread)", body).status == 201)
-        }
-        // Ada is never removed, so that she has every entry; the others come and go.
-        let authors = [
-          Author(cast.ada, threads, random.split(), removes: ["jon", "cy"]),
-          Author(cast.jon, threads, random.split(), removes: ["cy"]),
-          Author(cast.cy, threads, random.split(), removes: []),
-        ]
-        var sent: [ThreadID: [EntryID: Author.Fate]] = [:]
-        try await withThrowingTaskGroup(of: [ThreadID: [EntryID: Author.Fate]].self) { group in
-          for author in authors { group.addTask { try await author.write(steps: 90) } }
-          for try await fates in group {
-            for (thread, entries) in fates {
-              sent[thread, default: [:]].merge(entries) { first, _ in first }
+    @Test(.timeLimit(.minutes(3)))
+    func concurrentChangesConverge() async throws {
+      var random = SeededGenerator.announced()
+      try await Deployment.serving(Self.settings) { _, service in
+        try await Cast.run(service) { cast in
+          let threads = (0..<3).map { _ in ThreadID(random.uuid()) }
+          for (index, thread) in threads.enumerated() {
+            let people = [["userId": "jon", "role": "admin"], ["userId": "cy"]]
+            let body = json([
+              "kind": "message", "participants": people, "history": index == 0 ? "full" : "join",
+            ])
+            #expect(try await cast.ada.call(.PUT, "/v1/threads/\(thread)", body).status == 201)
+          }
+          // Ada is never removed, so that she has every entry; the others come and go.
+          let authors = [
+            Author(cast.ada, threads, random.split(), removes: ["jon", "cy"]),
+            Author(cast.jon, threads, random.split(), removes: ["cy"]),
+            Author(cast.cy, threads, random.split(), removes: []),
+          ]
+          var sent: [ThreadID: [EntryID: Author.Fate]] = [:]
+          try await withThrowingTaskGroup(of: [ThreadID: [EntryID: Author.Fate]].self) { group in
+            for author in authors { group.addTask { try await author.write(steps: 90) } }
+            for try await fates in group {
+              for (thread, entries) in fates {
+                sent[thread, default: [:]].merge(entries) { first, _ in first }
+              }
             }
           }
+          try await cast.expectConvergence()
+          try await Self.check(try await cast.ada.view(), holds: sent)
         }
-        try await cast.expectConvergence()
-        try await Self.check(try await cast.ada.view(), holds: sent)
       }
     }
-  }
 
-  /// All that was acknowledged is there once, as it was left, in the order in which it was sent.
-  private static func check(
-    _ view: [ThreadID: Replica.View], holds sent: [ThreadID: [EntryID: Author.Fate]]
-  ) async throws {
-    for (thread, fates) in sent {
-      let entries = try #require(view[thread]).entries
-      for (id, fate) in fates {
-        let entry = try #require(entries[id], "an acknowledged entry is lost")
-        // 0 where the sender was removed before they could learn it.
-        #expect(fate.createdSeq == 0 || fate.createdSeq == entry.createdSeq)
-        #expect(fate.isDeleted ? entry.deleted == true : entry.text == fate.text)
-      }
-      let own = entries.values.filter { $0.kind != .system }
-      #expect(Set(own.map(\.id)) == Set(fates.keys), "an entry that nobody sent")
-      // Every number was given to one entry, and those that are gone were vacated by a move.
-      let numbers = Set(entries.values.flatMap { [$0.seq, $0.createdSeq] })
-      let last = try #require(view[thread]).state.seq
-      #expect(numbers.isSubset(of: Set(1...last)))
-      #expect(Set(entries.values.map(\.seq)).count == entries.count)
-      #expect(Set(entries.values.map(\.createdSeq)).count == entries.count)
-      #expect(last == Int64(entries.count) + fates.values.reduce(0) { $0 + $1.moves })
-      for sender in Set(fates.values.map(\.sender)) {
-        let numbers = fates.values.filter { $0.sender == sender && $0.createdSeq > 0 }
-        let inOrder = numbers.sorted { ($0.order, $0.place) < ($1.order, $1.place) }
-        #expect(inOrder.map(\.createdSeq) == numbers.map(\.createdSeq).sorted())
+    /// All that was acknowledged is there once, as it was left, in the order in which it was sent.
+    private static func check(
+      _ view: [ThreadID: Replica.View], holds sent: [ThreadID: [EntryID: Author.Fate]]
+    ) async throws {
+      for (thread, fates) in sent {
+        let entries = try #require(view[thread]).entries
+        for (id, fate) in fates {
+          let entry = try #require(entries[id], "an acknowledged entry is lost")
+          // 0 where the sender was removed before they could learn it.
+          #expect(fate.createdSeq == 0 || fate.createdSeq == entry.createdSeq)
+          #expect(fate.isDeleted ? entry.deleted == true : entry.text == fate.text)
+        }
+        let own = entries.values.filter { $0.kind != .system }
+        #expect(Set(own.map(\.id)) == Set(fates.keys), "an entry that nobody sent")
+        // Every number was given to one entry, and those that are gone were vacated by a move.
+        let numbers = Set(entries.values.flatMap { [$0.seq, $0.createdSeq] })
+        let last = try #require(view[thread]).state.seq
+        #expect(numbers.isSubset(of: Set(1...last)))
+        #expect(Set(entries.values.map(\.seq)).count == entries.count)
+        #expect(Set(entries.values.map(\.createdSeq)).count == entries.count)
+        #expect(last == Int64(entries.count) + fates.values.reduce(0) { $0 + $1.moves })
+        for sender in Set(fates.values.map(\.sender)) {
+          let numbers = fates.values.filter { $0.sender == sender && $0.createdSeq > 0 }
+          let inOrder = numbers.sorted { ($0.order, $0.place) < ($1.order, $1.place) }
+          #expect(inOrder.map(\.createdSeq) == numbers.map(\.createdSeq).sorted())
+        }
       }
     }
   }

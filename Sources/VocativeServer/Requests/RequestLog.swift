@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOHTTP1
 import Observability
 import PostgresWire
 import VocativeModel
@@ -58,6 +59,9 @@ struct RequestLog: RouterMiddleware {
       return answer
     case let error as HTTPError where error.status.kind == .clientError:
       return ServiceError(.badRequest("the request cannot be read"))
+    case is HTTPParserError:
+      // The connection has ended within the body, or its framing is broken.
+      return ServiceError(.badRequest("the request is not whole"))
     case is CancellationError:
       // The client has gone; nobody reads the answer.
       return ServiceError(.badRequest("the request was cancelled"))

@@ -44,8 +44,10 @@ struct Deployment: Sendable {
         throw error
       }
       let status = try await service.stop()
-      guard status == 0 else {
-        throw CommandFailed(program: "vocative serve", output: service.log)
+      // Nothing that a client does may be an error of the service.
+      let errors = service.output.lines.filter { $0.contains(" ERROR ") || $0.contains("CRITICAL") }
+      guard status == 0, errors.isEmpty else {
+        throw CommandFailed(program: "vocative serve", output: errors.joined(separator: "\n"))
       }
     }
   }
