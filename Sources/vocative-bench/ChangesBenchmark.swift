@@ -1,7 +1,6 @@
 import Foundation
 import Identity
 import VocativeModel
-import VocativeSQL
 import VocativeStorage
 
 /// Changes since a token over TLS, against pgbench reading the same rows.
@@ -60,19 +59,23 @@ private enum Readers {
     function request() return requests[random(1, count)] end
     """
 
-  static func pgbench(_ statement: String, _ groups: Range<Int>, since: Int64) -> String {
+  static func pgbench(
+    _ statement: String, _ groups: Range<Int>, _ parameters: [String]
+  ) throws -> String {
     let names = names(groups)
-    let limits = Limits()
-    return """
-      \\set reader random(\(names.lowerBound), \(names.upperBound - 1))
+    return try """
+    \\set reader random(\(names.lowerBound), \(names.upperBound - 1))
 
-      """
-        + Pgbench.statement(
-          SQL.query(statement),
-          [
-            "('r' || (1000 + :reader))", "\(since)::int8", "\(since)::int8", "NULL::int8",
-            "\(limits.defaultPage)::int8", "\(limits.entriesPerThread)::int8",
-          ])
+    """ + Pgbench.statement(statement, ["('r' || (1000 + :reader))"] + parameters)
+  }
+
+  /// What the service gives `changes_page` behind the user.
+  static func page(since place: Int64) -> [String] {
+    let limits = Limits()
+    return [
+      "\(place)::int8", "\(place)::int8", "NULL::int8", "\(limits.defaultPage)::int8",
+      "\(limits.entriesPerThread)::int8",
+    ]
   }
 }
 
@@ -107,8 +110,9 @@ extension Stage {
     let requestFile = try file(slug + ".requests", requests.joined(separator: "\n") + "\n")
     let script = try Wrk.script(
       slug + ".lua", Readers.lua.replacing("REQUESTS", with: requestFile), on: self)
+    let parameters = statement == "feed_head" ? [] : Readers.page(since: since)
     let pgbench = try file(
-      slug + ".sql", Readers.pgbench(statement, groups, since: since))
+      slug + ".sql", Readers.pgbench(statement, groups, parameters))
     try await checkChanges(groups, since, tokens, name)
     _ = try await Wrk.run(script, connections: 8, seconds: 1, self, &report)
     for clients in [1, 8, 32] {

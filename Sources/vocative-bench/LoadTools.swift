@@ -56,11 +56,14 @@ enum Wrk {
 
 /// PostgreSQL's own load generator, with prepared statements.
 enum Pgbench {
-  /// A statement of `sql/queries` as pgbench takes it.
+  /// A statement of the service as pgbench takes it.
   ///
   /// - Parameter values: SQL expressions for $1, $2 and so on; `:name` is a variable of pgbench.
-  static func statement(_ sql: String, _ values: [String]) -> String {
-    let code = sql.split(separator: "\n").map { line in
+  static func statement(_ name: String, _ values: [String]) throws -> String {
+    guard let statement = Statements.all.first(where: { $0.name == name }),
+      statement.parameters.count == values.count
+    else { throw BenchmarkError("\(name) does not take \(values.count) parameters") }
+    let code = statement.sql.split(separator: "\n").map { line in
       line.firstRange(of: "--").map { line[..<$0.lowerBound] } ?? line
     }.joined(separator: "\n")
     return String(code).replacing(/\$(\d+)/) { values[Int($0.1)! - 1] } + ";\n"

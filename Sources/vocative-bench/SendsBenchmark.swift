@@ -1,6 +1,5 @@
 import Foundation
 import Identity
-import VocativeSQL
 
 /// Sends over TLS against pgbench running the same four statements, one transaction a send.
 ///
@@ -47,25 +46,26 @@ private enum SendLoad {
     end
     """
 
-  static func pgbench() -> String {
+  static func pgbench() throws -> String {
     let thread = "ARRAY[('00000000-0000-4000-8000-00000' || (1000000 + :thread))::uuid]"
-    return """
-      \\set thread random(0, \(threads - 1))
-      \\set user (2 * :thread + 501 * random(0, 3)) % \(users)
-      \\startpipeline
+    let sender = "ARRAY['u' || (1000000 + :user)]"
+    return try """
+    \\set thread random(0, \(threads - 1))
+    \\set user (2 * :thread + 501 * random(0, 3)) % \(users)
+    \\startpipeline
 
-      """ + Pgbench.statement(SQL.query("lock_threads"), [thread])
-        + Pgbench.statement(SQL.query("lock_feeds"), [thread, "ARRAY[]::text[]"])
-        + Pgbench.statement(
-          SQL.query("entries_send"),
-          [
-            thread, "ARRAY[gen_random_uuid()]", "ARRAY[0]", "ARRAY['u' || (1000000 + :user)]",
-            "ARRAY['text']", "ARRAY['\(text)']", "ARRAY[NULL::timestamptz]", "ARRAY[NULL::uuid]",
-            "ARRAY[NULL::jsonb]", "ARRAY[NULL::jsonb]",
-            "ARRAY['\\x000102030405060708090a0b0c0d0e0f'::bytea]",
-          ])
-        + Pgbench.statement(SQL.query("threads_advance"), [thread, "ARRAY[]::uuid[]"])
-        + "\\endpipeline\n"
+    """ + Pgbench.statement("lock_threads", [thread, sender])
+      + Pgbench.statement("lock_feeds", ["ARRAY[]::text[]"])
+      + Pgbench.statement(
+        "entries_send",
+        [
+          thread, "ARRAY[gen_random_uuid()]", "ARRAY[0]", sender, "ARRAY['text']",
+          "ARRAY['\(text)']", "ARRAY[NULL::timestamptz]", "ARRAY[NULL::uuid]",
+          "ARRAY[NULL::jsonb]", "ARRAY[NULL::jsonb]",
+          "ARRAY['\\x000102030405060708090a0b0c0d0e0f'::bytea]",
+        ])
+      + Pgbench.statement("threads_advance", ["ARRAY[]::uuid[]"])
+      + "\\endpipeline\n"
   }
 }
 
