@@ -50,7 +50,7 @@ extension ProcessTests {
       #expect(try await second.stop() == 0)
       #expect(Self.sockets(in: directory) == [])
       #expect(!FileManager.default.fileExists(atPath: socket))
-      try await eventually(within: .seconds(5)) { Self.processes(naming: directory).isEmpty }
+      try await eventually(within: .seconds(5)) { Processes.naming(directory).isEmpty }
     }
 
     private static func send(_ client: APIClient, _ thread: String) async throws -> EntryID {
@@ -91,18 +91,6 @@ extension ProcessTests {
       return files.map { "\(directory)/\($0)" }.filter {
         (try? FileManager.default.attributesOfItem(atPath: $0)[.type] as? FileAttributeType)
           == .typeSocket
-      }
-    }
-
-    /// Processes whose command line or working directory names a directory.
-    private static func processes(naming directory: String) -> [String] {
-      let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-      return all.filter { name in
-        guard Int32(name) != nil else { return false }
-        let line = (try? String(contentsOfFile: "/proc/\(name)/cmdline", encoding: .utf8)) ?? ""
-        let place =
-          (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(name)/cwd")) ?? ""
-        return line.contains(directory) || place.hasPrefix(directory)
       }
     }
   }

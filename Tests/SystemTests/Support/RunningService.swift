@@ -129,6 +129,8 @@ enum Leftovers {
 
 /// Directories that are gone when the tests are over.
 enum Scratch {
+  private static let prefix = "vocative-system-"
+
   /// An empty file.
   static func file() throws -> String {
     let path = "\(files)/\(UUID().uuidString.prefix(12))"
@@ -141,19 +143,47 @@ enum Scratch {
   private static let files = (try? directory()) ?? "/tmp"
 
   static func directory() throws -> String {
-    let path = "/tmp/vocative-system-\(UUID().uuidString.prefix(8))"
+    let path = "/tmp/\(prefix)\(getpid())-\(UUID().uuidString.prefix(8))"
+    made.withLock { $0.append(path) }
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
-    made.withLock { $0.append(path) }
     return path
   }
 
   private static let made: Mutex<[String]> = {
+    removeAbandoned()
     atexit { Scratch.removeAll() }
     return Mutex([])
   }()
 
   private static func removeAll() {
     for path in made.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  /// Ends and removes what test processes have left that were killed.
+  private static func removeAbandoned() {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: "/tmp")) ?? [] {
+      guard name.hasPrefix(prefix),
+        let owner = pid_t(name.dropFirst(prefix.count).prefix { $0 != "-" }),
+        Foundation.kill(owner, 0) != 0, errno == ESRCH
+      else { continue }
+      for process in Processes.naming("/tmp/\(name)") { Foundation.kill(process, SIGKILL) }
+      try? FileManager.default.removeItem(atPath: "/tmp/\(name)")
+    }
+  }
+}
+
+/// What runs on this machine.
+enum Processes {
+  /// Those whose command line or working directory names a directory.
+  static func naming(_ directory: String) -> [pid_t] {
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return all.compactMap { pid_t($0) }.filter { process in
+      let line = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+      let place =
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd")) ?? ""
+      return String(decoding: line, as: UTF8.self).contains(directory)
+        || place.hasPrefix(directory)
+    }
   }
 }
