@@ -107,6 +107,7 @@ let package = Package(
         "Observability", log, lifecycle, nio, nioLocks,
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Metrics", package: "swift-metrics"),

@@ -101,7 +101,7 @@ extension Engine {
   /// Gives the connection to the next once it is proven idle; an open transaction is rolled back.
   private func cleanUp(_ link: Link, now: UInt64) {
     guard let pq = link.pq, link.slots.isEmpty, link.script == nil else { return }
-    if link.recycle { return lose(link, "closed after use", now: now) }
+    if link.recycle { return retire(link, now: now) }
     switch pq.transactionStatus {
     case .idle:
       link.releasing = false

@@ -169,6 +169,12 @@ extension Engine {
     }
   }
 
+  /// Closes a connection that its holder is done with; a new one takes its place.
+  func retire(_ link: Link, now: UInt64) {
+    close(link, reason: PostgresError(.connectionLost, message: "closed after use"))
+    link.phase = .down(until: now)
+  }
+
   /// A work whose connection was lost: back to the head of its queue where that is safe.
   private func takeBack(_ work: Work, certain: Bool, setback: Bool, _ why: String) {
     if case .leased = work.kind {
