@@ -203,6 +203,7 @@ let package = Package(
         "PostgresWire", "TestSupport", log,
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
       ],
       swiftSettings: strict),
     .testTarget(

@@ -8,13 +8,14 @@ public struct TLSConnectionLimits: Hashable, Sendable {
   /// a usual handshake takes less than 2 KiB, one with a chain of client certificates a few more.
   public var handshakeBytes: Int = 64 << 10
   /// From the request to close to the end of the connection: for a slow client to take what was
-  /// written before and to close its side. Default 5 s.
+  /// written before and to close its side. Begins anew with each 128 KiB that the client makes
+  /// room for. Default 5 s.
   public var closeTimeout: TimeAmount = .seconds(5)
   /// Plaintext bytes that are kept when they are written before the handshake is done. Default
   /// 1 MiB.
   public var earlyWriteBytes: Int = 1 << 20
-  /// Bytes of answers to a client's key updates and the like that wait while it does not read.
-  /// Default 64 KiB.
+  /// Bytes of alerts that a client provokes (TLS 1.2 renegotiation) and does not read. Default
+  /// 64 KiB.
   public var controlBytes: Int = 64 << 10
 
   public init() {}

@@ -33,7 +33,7 @@ public struct TLSError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let handshakeTooLarge = Code(description: "handshake-too-large")
     /// The peer broke the protocol on an open connection: a forged or reordered record, an alert …
     public static let protocolViolation = Code(description: "protocol-violation")
-    /// The peer asks for answers (key updates, alerts) without reading them.
+    /// The peer provokes alerts without reading them.
     public static let excessiveControlTraffic = Code(description: "excessive-control-traffic")
     /// More was written before the end of the handshake than is kept.
     public static let writeBeforeHandshake = Code(description: "write-before-handshake")

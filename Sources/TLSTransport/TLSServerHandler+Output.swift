@@ -63,6 +63,7 @@ extension TLSServerHandler {
       }
       if session.toSend.readableBytes > 0 {
         context.writeAndFlush(wrapOutboundOut(session.takeOutput()), promise: promise)
+        if discardsInput { limitClosing(context) }
       } else {
         promise?.succeed()
       }
@@ -149,12 +150,18 @@ extension TLSServerHandler {
     }
     discardsInput = true
     closePromise = promise
-    setTimer(context, after: limits.closeTimeout) { $0.finish(context) }
+    limitClosing(context)
     switch output {
     case .open: closeOutput(context)
     case .closing: break
     case .closed: if inputEnded { finish(context) } else { context.read() }
     }
+  }
+
+  /// Starts the time to close, again for each batch that a slow client has made room for.
+  private func limitClosing(_ context: ChannelHandlerContext) {
+    guard state == .open else { return }
+    setTimer(context, after: limits.closeTimeout) { $0.finish(context) }
   }
 
   /// Sends what was written, flushed or not, then close_notify: HTTP/2 closes a connection from

@@ -7,7 +7,7 @@ import NIOTLS
 ///   ``TLSTruncationEvent``.
 /// - End of input (close_notify or TCP's) becomes `ChannelEvent.inputClosed`, so that a response
 ///   can still be written; with HTTP/2, which knows no half-closed connections, it closes.
-/// - `close` sends what was flushed, then close_notify and TCP's end, discards what still comes,
+/// - `close` sends what was written, then close_notify and TCP's end, discards what still comes,
 ///   and ends when the peer ends or after the limit: so the last response is not lost to a reset.
 /// - Errors are ``TLSError``; each closes the channel.
 /// - Not thread-safe: use on the channel's event loop only.

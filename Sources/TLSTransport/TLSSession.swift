@@ -110,20 +110,26 @@ final class TLSSession {
     guard expected > 0 else { return (nil, .needsInput) }
     var plaintext = allocator.buffer(capacity: expected)
     var result: Int32 = 1
+    var isUsedUp = false
     ERR_clear_error()
     plaintext.writeWithUnsafeMutableBytes(minimumWritableBytes: expected) { target in
       var total = 0
-      while total < target.count {
+      while total < target.count, !isUsedUp {
         var count = 0
         result = SSL_read_ex(ssl, target.baseAddress! + total, target.count - total, &count)
         guard result == 1 else { break }
         total += count
+        // Asking once more only to be told that there is no more costs as much as a short read.
+        isUsedUp = received.readableBytes == 0 && SSL_has_pending(ssl) == 0
       }
       return total
     }
-    let end =
-      result == 1
-      ? Outcome.done : outcome(of: result, code: .protocolViolation, "the TLS connection failed")
+    let end: Outcome
+    if result != 1 {
+      end = outcome(of: result, code: .protocolViolation, "the TLS connection failed")
+    } else {
+      end = isUsedUp ? .needsInput : .done
+    }
     return (plaintext.readableBytes > 0 ? plaintext : nil, end)
   }
 
@@ -133,7 +139,6 @@ final class TLSSession {
     guard count > 0 else { return }
     // Header, content type, nonce and tag take at most 29 bytes a record, of 16 KiB each.
     toSend.reserveCapacity(minimumWritableBytes: count + (count / 16384 + 1) * 32)
-    ERR_clear_error()
     var written = 0
     let result = plaintext.withUnsafeReadableBytes {
       SSL_write_ex(ssl, $0.baseAddress, $0.count, &written)

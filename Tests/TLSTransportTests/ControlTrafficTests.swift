@@ -7,7 +7,8 @@ import Testing
 @Suite struct ControlTrafficTests {
   let certificates = try! TestCertificates.shared.get()
 
-  /// A client that keeps asking for new keys while the channel takes no more.
+  /// A client that asks to renegotiate while the channel takes no more. (Key updates need no bound:
+  /// OpenSSL answers any number of them once, with the next write.)
   @Test(arguments: [true, false])
   func answersThatWaitAreBounded(isWritable: Bool) async throws {
     let context = try TLSContext(.init(certificates, "ecdsa"))
@@ -21,10 +22,11 @@ import Testing
       }
       .bind(host: "127.0.0.1", port: 0).get()
     let output = try await certificates.client(
-      port: listener.localAddress!.port!, ["-tls1_3", "-msg"],
-      lines: Array(repeating: "K", count: 5) + ["ping"])
-    #expect(output.text.contains("KeyUpdate"))
-    #expect(errors.all == (isWritable ? [] : ["excessive-control-traffic"]))
+      port: listener.localAddress!.port!, ["-tls1_2", "-legacy_renegotiation"],
+      lines: ["R", "ping"])
+    #expect(output.text.contains("no renegotiation"), "\(output.text)")
+    // s_client takes the refusal for fatal, and says so.
+    #expect(errors.all == [isWritable ? "protocol-violation" : "excessive-control-traffic"])
     try await listener.close()
   }
 
@@ -40,7 +42,7 @@ import Testing
 
     init(_ context: TLSContext, isWritable: Bool, _ errors: Recorder<String>) throws {
       var limits = TLSConnectionLimits()
-      limits.controlBytes = 60  // two answers and a bit
+      limits.controlBytes = 20  // less than an alert
       handler = try TLSServerHandler(context, limits: limits)
       self.isWritable = isWritable
       self.errors = errors
@@ -57,7 +59,10 @@ import Testing
       while let buffer = try! embedded.readOutbound(as: ByteBuffer.self) {
         context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
       }
-      let isPing = (try! embedded.readInbound(as: ByteBuffer.self)) != nil
+      var isPing = false
+      while let buffer = try! embedded.readInbound(as: ByteBuffer.self) {
+        isPing = String(buffer: buffer).contains("ping")
+      }
       if isPing || !embedded.isActive { context.close(promise: nil) }
     }
   }

@@ -122,6 +122,24 @@ import Testing
     }
   }
 
+  /// HTTP/2 closes on the last frame of the last stream, before it is flushed.
+  @Test func closeSendsWhatWasWritten() throws {
+    for mode in [CloseMode.all, .output] {
+      let pair = try EmbeddedConnection(TLSContext(.init(certificates, "ecdsa")), certificates)
+      defer { pair.end() }
+      try pair.handshake()
+      let write = pair.server.write(ByteBuffer(string: "the last frame"))
+      pair.server.close(mode: mode, promise: nil)
+      try write.wait()
+      #expect { try pair.server.writeAndFlush(ByteBuffer(string: "more")).wait() } throws: {
+        [.outputClosed, .ioOnClosedChannel].contains($0 as? ChannelError)
+      }
+      try pair.client.writeInbound(pair.sent(by: pair.server))
+      pair.collect()
+      #expect(String(buffer: pair.clientReceived) == "the last frame")
+    }
+  }
+
   @Test func writesAreFailedWhenTheChannelEnds() throws {
     for version in [TLSVersion.tlsv12, .tlsv13] {
       for handshakes in [false, true] {

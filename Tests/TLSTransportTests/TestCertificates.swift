@@ -81,8 +81,8 @@ final class TestCertificates: Sendable {
 
   /// Runs `openssl s_client`, sends lines, and waits until the server closes.
   ///
-  /// s_client takes a command (R, K) only as the beginning of what one read brings, so the lines
-  /// go out some time apart.
+  /// s_client takes a command (R, K) only at the beginning of what one read brings, and acts on it
+  /// with the line after it; so each line waits for the one before it. K needs `-msg`.
   func client(port: Int, _ arguments: [String], lines: [String] = ["ping"]) async throws -> Output {
     let process = Process()
     let input = Pipe()
@@ -104,24 +104,39 @@ final class TestCertificates: Sendable {
           DispatchQueue.global().asyncAfter(deadline: .now() + 20) {
             isDone.withLockedValue { if !$0 { kill(identifier, SIGKILL) } }
           }
-          for (index, line) in lines.enumerated() {
-            if index > 0 { Thread.sleep(forTimeInterval: 0.2) }
+          var text = ""
+          var sent = 0
+          func send() {
             // A client that was refused has no reader left for its input.
-            try? input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+            try? input.fileHandleForWriting.write(contentsOf: Data("\(lines[sent])\n".utf8))
+            sent += 1
           }
-          let data = output.fileHandleForReading.readDataToEndOfFile()
+          send()
+          while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
+            text += String(decoding: data, as: UTF8.self)
+            if sent < lines.count, Self.isObeyed(lines[..<sent], text) { send() }
+          }
           isDone.withLockedValue { isDone in
             process.waitUntilExit()
             isDone = true
           }
           try? input.fileHandleForWriting.close()
           continuation.resume(
-            returning: Output(
-              status: process.terminationStatus, text: String(decoding: data, as: UTF8.self)))
+            returning: Output(status: process.terminationStatus, text: text))
         } catch {
           continuation.resume(throwing: error)
         }
       }
+    }
+  }
+
+  private static func isObeyed(_ lines: ArraySlice<String>, _ output: String) -> Bool {
+    func count(_ text: String) -> Int { output.components(separatedBy: text).count - 1 }
+    let updates = lines.count { $0 == "K" }
+    switch lines.last {
+    case "R": return count("RENEGOTIATING") > 0
+    case "K": return count("KEYUPDATE") >= updates
+    default: return count("<<< TLS 1.3, Handshake [length 0005], KeyUpdate") >= updates
     }
   }
 

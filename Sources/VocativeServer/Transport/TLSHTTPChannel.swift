@@ -17,6 +17,8 @@ struct TLSHTTPChannel: ServerChildChannel {
 
   private let contexts: TLSContextBox
   private let limits: TLSConnectionLimits
+  private let idleTimeout: TimeAmount
+  private let answerTimeout: TimeAmount
   private let onHandshake: @Sendable (Result<TLSConnectionInfo, TLSError>) -> Void
   private let http1: HTTP1Channel
   private let http2: HTTP2Channel
@@ -28,6 +30,8 @@ struct TLSHTTPChannel: ServerChildChannel {
   ) {
     self.contexts = contexts
     self.limits = limits.tls
+    answerTimeout = TimeAmount(limits.http2GracefulCloseTimeout)
+    idleTimeout = TimeAmount(limits.http2IdleTimeout) + answerTimeout
     self.onHandshake = onHandshake
     http1 = HTTP1Channel(responder: responder, configuration: limits.http1)
     http2 = HTTP2Channel(responder: responder, configuration: limits.http2)
@@ -40,7 +44,12 @@ struct TLSHTTPChannel: ServerChildChannel {
     }.flatMap {
       channel.configureHTTP2AsyncSecureUpgrade(
         http1ConnectionInitializer: { http1.setup(channel: $0, logger: logger) },
-        http2ConnectionInitializer: { http2.setup(channel: $0, logger: logger) })
+        http2ConnectionInitializer: { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(
+              SilentClientHandler(idleTimeout: idleTimeout, answerTimeout: answerTimeout))
+          }.flatMap { http2.setup(channel: channel, logger: logger) }
+        })
     }.map { Value(negotiated: $0, channel: channel) }
   }
 

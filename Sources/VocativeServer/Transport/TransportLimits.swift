@@ -14,9 +14,12 @@ public struct TransportLimits: Sendable {
   /// HTTP/1.1: how long a connection may be without a request in progress, or a request without
   /// a part of it arriving. HTTP/2: how long a stream's request may be without one. Default 60 s.
   public var idleTimeout: TimeAmount = .seconds(60)
-  /// HTTP/2: how long a connection may be without an open stream. Default 5 min.
+  /// HTTP/2: how long a connection may be without an open stream before it is asked to end
+  /// (GOAWAY). One on which nothing at all is sent or received is closed this long, and
+  /// ``http2GracefulCloseTimeout``, after the last byte, also with open streams. Default 5 min.
   public var http2IdleTimeout: Duration = .seconds(300)
-  /// HTTP/2: how long a client may take to close its streams after GOAWAY. Default 10 s.
+  /// HTTP/2: how long a client may take to answer a GOAWAY, and then to close its streams.
+  /// Default 10 s.
   public var http2GracefulCloseTimeout: Duration = .seconds(10)
   /// HTTP/2: age at which a connection is asked to end (GOAWAY), so that load spreads over new
   /// replicas. Nil, the default: no limit.

@@ -88,6 +88,23 @@ extension ProcessTests {
       return Int(Double(line?.split(separator: " ").last ?? "") ?? -1)
     }
 
+    /// Hummingbird asks an HTTP/2 client with a PING whether it has seen the GOAWAY.
+    @Test(.timeLimit(.minutes(1)))
+    func clientsThatNeverAnswerAreNotWaitedFor() async throws {
+      try await Deployment.run { deployment in
+        let service = try await deployment.start(["--shutdown-deadline-seconds", "50"])
+        let mute = try await RawConnection.open(service, alpn: "h2")
+        await mute.send(
+          Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0])
+        // The service's own settings: the connection is there.
+        try await eventually { !mute.received.isEmpty }
+        let start = ContinuousClock.now
+        Foundation.kill(service.processID, SIGTERM)
+        #expect(try await service.ended() == 0)
+        #expect(ContinuousClock.now - start < .seconds(30))
+      }
+    }
+
     @Test(.timeLimit(.minutes(1)))
     func clientsThatHoldOnAreCutOffAtTheDeadline() async throws {
       try await Deployment.run { deployment in

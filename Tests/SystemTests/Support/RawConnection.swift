@@ -5,7 +5,7 @@ import NIOSSL
 import Synchronization
 import TestSupport
 
-/// A connection whose bytes the test writes itself, in clear or through TLS with HTTP/1.1.
+/// A connection whose bytes the test writes itself, in clear or through TLS.
 final class RawConnection: Sendable {
   private final class Inbox: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
@@ -29,9 +29,11 @@ final class RawConnection: Sendable {
   private let inbox: Inbox
 
   /// Connects to a service, with TLS unless told otherwise.
-  static func open(_ service: RunningService, tls: Bool = true) async throws -> RawConnection {
+  static func open(
+    _ service: RunningService, tls: Bool = true, alpn: String = "http/1.1"
+  ) async throws -> RawConnection {
     let inbox = Inbox()
-    let context = tls ? try tlsContext(service) : nil
+    let context = tls ? try tlsContext(service, alpn) : nil
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -46,10 +48,12 @@ final class RawConnection: Sendable {
     return RawConnection(channel, inbox)
   }
 
-  private static func tlsContext(_ service: RunningService) throws -> NIOSSLContext {
+  private static func tlsContext(
+    _ service: RunningService, _ alpn: String
+  ) throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.trustRoots = .file(service.caFile)
-    configuration.applicationProtocols = ["http/1.1"]
+    configuration.applicationProtocols = [alpn]
     return try NIOSSLContext(configuration: configuration)
   }
 
