@@ -79,7 +79,7 @@ extension Array: PostgresEncodable where Element: PostgresArrayElement {
     guard Self.postgresType != .unknown else { return "is an array of arrays" }
     guard let length = Int32(exactly: count) else { return "has too many elements" }
     buffer.append(bigEndian: Int32(isEmpty ? 0 : 1))
-    buffer.append(bigEndian: Int32(contains(where: \.isNull) ? 1 : 0))
+    buffer.append(bigEndian: Int32(contains { $0.isNull } ? 1 : 0))
     buffer.append(bigEndian: Element.postgresType.rawValue)
     if isEmpty { return nil }
     buffer.append(bigEndian: length)

@@ -12,6 +12,9 @@ public struct Limits: Hashable, Sendable {
   public var defaultPage = 50
   /// Items of a page, at most.
   public var maximumPage = 200
+  /// Bytes after which a page ends, whatever its limit of items: what reaches them still comes
+  /// whole. An answer is never much larger than this and one thread's part of it.
+  public var pageBytes = 4_194_304
   /// Entries that a thread brings along in a page of changes.
   public var entriesPerThread = 20
   /// Seconds that a long-poll may wait.

@@ -107,20 +107,22 @@ public struct EntryStore: Sendable {
   ///
   /// - Parameter newestFirst: where there are more than `limit`, whether it is the newest or the
   ///   oldest of them.
-  /// - Returns: nil where the caller is not in the thread.
+  /// - Parameter bytes: the page ends with the entry that reaches them.
+  /// - Returns: the entries, and whether there are more; nil where the caller is not in the thread.
   public func page(
     of thread: ThreadID, for caller: UserID, after: Int64?, before: Int64?, newestFirst: Bool,
-    limit: Int
-  ) async throws(PostgresError) -> [EntryRecord]? {
+    limit: Int, bytes: Int
+  ) async throws(PostgresError) -> (entries: [EntryRecord], hasMore: Bool)? {
     let rows = try await database.query(
       Statements.entriesPage,
       Parameters(
-        thread.uuid, caller.string, after ?? 0, before ?? Int64.max, newestFirst, limit))
+        thread.uuid, caller.string, after ?? 0, before ?? Int64.max, newestFirst, limit, bytes))
     guard rows.count > 0 else { return nil }
     var entries: [EntryRecord] = []
     entries.reserveCapacity(rows.count)
     for row in rows where !row.isNull(0) { entries.append(try EntryRecord(row, from: 0)) }
-    return entries
+    let found = try rows[0].decode(Int64.self, at: EntryRecord.columns.count)
+    return (entries, found > entries.count)
   }
 
   /// One statement between the locks and the counting, as one transaction in one round trip.

@@ -34,6 +34,21 @@ public struct FeedStore: Sendable {
     public var entriesFrom: Int64
   }
 
+  /// How much a page holds, at most.
+  public struct PageLimits: Sendable {
+    public var threads: Int
+    /// Entries a thread.
+    public var entries: Int
+    /// The page ends with the thread that reaches so many bytes, roughly as they are on the wire.
+    public var bytes: Int
+
+    public init(threads: Int, entries: Int, bytes: Int) {
+      self.threads = threads
+      self.entries = entries
+      self.bytes = bytes
+    }
+  }
+
   public enum ChangesOutcome: Sendable {
     case page(Page)
     /// The token is of another epoch, or ahead of the feed: the database was restored.
@@ -41,18 +56,14 @@ public struct FeedStore: Sendable {
   }
 
   /// What changed after a token, oldest first; without one the initial sync, newest first.
-  ///
-  /// - Parameters:
-  ///   - limit: threads in the page, at most.
-  ///   - entries: entries a thread, at most.
   public func changes(
-    for user: UserID, since token: FeedToken?, limit: Int, entries: Int
+    for user: UserID, since token: FeedToken?, limits: PageLimits
   ) async throws(PostgresError) -> ChangesOutcome {
     let rows = try await database.query(
       Statements.changesPage,
       Parameters(
-        user.string, token?.base, token?.cursor, token == nil ? Int64.max : token?.bound, limit,
-        entries))
+        user.string, token?.base, token?.cursor, token == nil ? Int64.max : token?.bound,
+        limits.threads, limits.entries, limits.bytes))
     let page = rows[0]
     let epoch = try page.decode(UUID.self, at: 3)
     let head = try page.decode(Int64.self, at: 4)
@@ -62,7 +73,7 @@ public struct FeedStore: Sendable {
     let more = (
       forward: try page.decode(Bool.self, at: 17), backward: try page.decode(Bool.self, at: 18)
     )
-    var reader = ChangesReader(user: user, entriesPerThread: entries)
+    var reader = ChangesReader(user: user, entriesPerThread: limits.entries)
     for index in 1..<max(rows.count, 1) { try reader.read(rows[index]) }
     let next = reader.next(
       behind: token ?? FeedToken(epoch: epoch, base: head, cursor: head, bound: .max), head: head,

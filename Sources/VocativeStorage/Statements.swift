@@ -30,11 +30,12 @@ public enum Statements {
     [.text] + EntryRecord.columns)
   static let deleteEntry = Statement("entry_delete", [.uuid, .uuid, .text], [.text])
   static let entriesPage = Statement(
-    "entries_page", [.uuid, .text, .int8, .int8, .bool, .int8], EntryRecord.columns)
+    "entries_page", [.uuid, .text, .int8, .int8, .bool, .int8, .int8],
+    EntryRecord.columns + [.int8])
   static let feedHead = Statement("feed_head", [.text], [.uuid, .int8])
   static let feedHeads = Statement("feed_heads", [.textArray], [.text, .int8])
   static let changesPage = Statement(
-    "changes_page", [.text, .int8, .int8, .int8, .int8, .int8],
+    "changes_page", [.text, .int8, .int8, .int8, .int8, .int8, .int8],
     [.int2, .int8, .uuid, .uuid] + EntryRecord.columns[2...] + [
       .bool, .bool, .text, .int8, .int8, .int8, .int8, .int8,
     ])

@@ -184,13 +184,15 @@ public final class WakeUps: Sendable {
       group.addTask { await self.hear(client, replica, logger) }
       group.addTask { await self.pollHeads(client, every: poll, logger) }
       group.addTask { await self.keepBeating(heartbeat) }
+      // One watch for all: to watch in each loop costs more than what the loops do.
+      group.addTask { try? await gracefulShutdown() }
       await group.next()
       group.cancelAll()
     }
   }
 
   private func announce(_ client: PostgresClient, _ replica: String, _ logger: Logger) async {
-    for await _ in pending.cancelOnGracefulShutdown() {
+    for await _ in pending {
       var users = state.withLockedValue { state in
         defer { state.outgoing = [] }
         return Array(state.outgoing)
@@ -212,7 +214,7 @@ public final class WakeUps: Sendable {
   }
 
   private func hear(_ client: PostgresClient, _ replica: String, _ logger: Logger) async {
-    for await event in client.listen(Self.channel).cancelOnGracefulShutdown() {
+    for await event in client.listen(Self.channel) {
       switch event {
       case .reconnected: await readHeads(client, logger)
       case .notification(let notification):
@@ -233,8 +235,8 @@ public final class WakeUps: Sendable {
   /// False where the service is to stop.
   private static func pause(_ duration: Duration) async -> Bool {
     do {
-      try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
-      return !Task.isShuttingDownGracefully
+      try await Task.sleep(for: duration)
+      return true
     } catch {
       return false
     }

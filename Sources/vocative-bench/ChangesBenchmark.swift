@@ -33,19 +33,10 @@ private enum Readers {
         THEN \(head) - \(threads - 1) + i ELSE \(entries) * (i + 1) END AS place
     FROM generate_series(0, \(groups - 1)) AS g, generate_series(0, \(threads - 1)) AS i,
       generate_series(0, 3) AS k;
-    \(Stage.storeMembers)
-    UPDATE vocative.feed SET seq = \(head) WHERE user_id IN (SELECT user_id FROM member);
-    UPDATE vocative.feed_thread AS ft SET place = -m.place, joined_place = 0, unread_count = (
-      SELECT count(*) FROM generate_series(1, \(entries)) AS s WHERE s % 4 <> m.k)
+    \(Stage.store(membersWithEntries: entries))
+    UPDATE vocative.feed_thread AS ft SET place = -m.place
     FROM member AS m WHERE ft.user_id = m.user_id AND ft.thread_id = m.thread_id;
     UPDATE vocative.feed_thread SET place = -place WHERE place < 0;
-    UPDATE vocative.thread SET seq = \(entries) WHERE thread_id IN (SELECT thread_id FROM member);
-    INSERT INTO vocative.entry (thread_id, entry_id, seq, created_seq, sender_id, kind, text,
-      sent_at, received_at, body_hash)
-    SELECT thread_id, gen_random_uuid(), s, s, user_id, 'text',
-      'A message as people write them, of some sixty bytes, number ' || s, now(), now(),
-      '\\x000102030405060708090a0b0c0d0e0f'
-    FROM member JOIN generate_series(1, \(entries)) AS s ON s % 4 = k;
     """
 
   static let lua = """
@@ -74,7 +65,7 @@ private enum Readers {
     let limits = Limits()
     return [
       "\(place)::int8", "\(place)::int8", "NULL::int8", "\(limits.defaultPage)::int8",
-      "\(limits.entriesPerThread)::int8",
+      "\(limits.entriesPerThread)::int8", "\(limits.pageBytes)::int8",
     ]
   }
 }

@@ -3,7 +3,7 @@ import Identity
 
 /// Sends over TLS against pgbench running the same four statements, one transaction a send.
 ///
-/// 2,000 users are in 1,000 threads of 4. Each request of ours and each transaction of pgbench
+/// 2,000 users are in 1,000 threads of 4 with 20 entries. Each request of ours and each transaction of pgbench
 /// picks a thread and one of its participants at random, and a fresh entry id.
 private enum SendLoad {
   static let threads = 1000
@@ -16,7 +16,7 @@ private enum SendLoad {
     SELECT k, ('00000000-0000-4000-8000-00000' || (1000000 + t))::uuid AS thread_id,
       'u' || (1000000 + (2 * t + 501 * k) % \(users)) AS user_id
     FROM generate_series(0, \(threads - 1)) AS t, generate_series(0, 3) AS k;
-    \(Stage.storeMembers)
+    \(Stage.store(membersWithEntries: 20))
     """
 
   static let lua = """
@@ -70,23 +70,35 @@ private enum SendLoad {
 }
 
 extension Stage {
-  /// What makes threads, feeds and participants of the temporary table `member (k, thread_id,
-  /// user_id)`; k = 0 is the owner.
-  static let storeMembers = """
+  /// What makes threads, feeds, participants and entries of the temporary table `member (k,
+  /// thread_id, user_id)`; k = 0 is the owner, and all four take turns to write.
+  ///
+  /// There are entries from the start, since plans are made for what is there, and kept.
+  static func store(membersWithEntries entries: Int) -> String {
+    """
     INSERT INTO vocative.thread (thread_id, kind, history, created_by, create_hash, created_at,
-      last_activity_at)
-    SELECT thread_id, 'message', 'join', user_id, '', now(), now() FROM member WHERE k = 0;
+      last_activity_at, seq)
+    SELECT thread_id, 'message', 'join', user_id, '', now(), now(), \(entries)
+    FROM member WHERE k = 0;
     INSERT INTO vocative.participant (thread_id, user_id, role, name, joined_at)
     SELECT thread_id, user_id, CASE k WHEN 0 THEN 'owner' ELSE 'member' END,
       jsonb_build_object('display', 'Person ' || user_id), now()
     FROM member;
-    INSERT INTO vocative.feed (user_id, seq) SELECT user_id, count(*) FROM member GROUP BY 1;
+    INSERT INTO vocative.feed (user_id, seq)
+    SELECT user_id, count(*) * \(entries) FROM member GROUP BY 1;
     INSERT INTO vocative.feed_thread (user_id, thread_id, place, joined_place, visible_from,
-      read_up_to, activity_at)
-    SELECT user_id, thread_id, n, n, 1, 0, now()
+      read_up_to, unread_count, activity_at)
+    SELECT user_id, thread_id, n * \(entries), 0, 1, 0, \(entries) * 3 / 4, now()
     FROM (SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY thread_id) AS n FROM member)
       AS m;
+    INSERT INTO vocative.entry (thread_id, entry_id, seq, created_seq, sender_id, kind, text,
+      sent_at, received_at, body_hash)
+    SELECT thread_id, gen_random_uuid(), s, s, user_id, 'text',
+      'A message as people write them, of some sixty bytes, number ' || s, now(), now(),
+      '\\x000102030405060708090a0b0c0d0e0f'
+    FROM member JOIN generate_series(1, \(entries)) AS s ON s % 4 = k;
     """
+  }
 
   func measureSends(_ seconds: Int, _ report: inout Report) async throws {
     let idle = ProcessUsage.residentBytes(service.processID)

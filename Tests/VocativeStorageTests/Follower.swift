@@ -31,15 +31,22 @@ struct Follower {
   init(_ user: UserID) { self.user = user }
 
   /// One page; returns whether there is more.
-  mutating func pull(_ storage: Storage, limit: Int, entries: Int) async throws -> Bool {
+  mutating func pull(
+    _ storage: Storage, _ limits: FeedStore.PageLimits
+  ) async throws -> Bool {
     guard
       case .page(let page) = try await storage.feeds.changes(
-        for: user, since: token, limit: limit, entries: entries)
+        for: user, since: token, limits: limits)
     else {
       Issue.record("a token of this epoch must be good")
       return false
     }
-    for changed in page.threads { try await apply(changed, storage, entries: entries) }
+    #expect(page.threads.count <= limits.threads)
+    // A page that has more to come is not empty, or nobody would get on.
+    #expect(!page.hasMore || !page.threads.isEmpty)
+    for changed in page.threads {
+      try await apply(changed, storage, entries: limits.entries)
+    }
     if let token { oldTokens.append(token) }
     token = page.next
     return page.hasMore
@@ -78,10 +85,11 @@ struct Follower {
       while true {
         let page = try await storage.entries.page(
           of: id, for: user, after: after, before: changed.entriesFrom + 1, newestFirst: false,
-          limit: 7)
-        guard let page, let last = page.last else { break }
-        for entry in page { thread.entries[entry.id] = Entry(entry) }
+          limit: 7, bytes: 150)
+        guard let (entries, hasMore) = page, let last = entries.last else { break }
+        for entry in entries { thread.entries[entry.id] = Entry(entry) }
         after = last.seq
+        guard hasMore else { break }
       }
     }
     for entry in changed.entries { thread.entries[entry.id] = Entry(entry) }
@@ -97,8 +105,11 @@ struct Follower {
   }
 
   /// Pulls until there is nothing more.
-  mutating func catchUp(_ storage: Storage, limit: Int = 3, entries: Int = 5) async throws {
-    while try await pull(storage, limit: limit, entries: entries) {}
+  mutating func catchUp(
+    _ storage: Storage,
+    _ limits: FeedStore.PageLimits = .init(threads: 3, entries: 5, bytes: 6000)
+  ) async throws {
+    while try await pull(storage, limits) {}
   }
 
   /// The server's view, read through the other calls.
@@ -118,12 +129,14 @@ struct Follower {
           covered: record.seq)
         var before: Int64?
         while true {
-          let entries = try #require(
+          let (entries, hasMore) = try #require(
             try await storage.entries.page(
-              of: record.id, for: user, after: nil, before: before, newestFirst: true, limit: 9))
+              of: record.id, for: user, after: nil, before: before, newestFirst: true, limit: 9,
+              bytes: 1000))
           guard let first = entries.first else { break }
           for entry in entries { thread.entries[entry.id] = Entry(entry) }
           before = first.seq
+          guard hasMore else { break }
         }
         #expect(view.updateValue(thread, forKey: record.id) == nil)
       }

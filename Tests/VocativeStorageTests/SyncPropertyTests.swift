@@ -18,9 +18,12 @@ import VocativeStorage
         try await history.act()
         if step % 5 == 0 {
           let index = Int.random(in: followers.indices, using: &history.random)
-          let limit = Int.random(in: 1...4, using: &history.random)
           _ = try await followers[index].pull(
-            fixture.storage, limit: limit, entries: Int.random(in: 1...6, using: &history.random))
+            fixture.storage,
+            FeedStore.PageLimits(
+              threads: Int.random(in: 1...4, using: &history.random),
+              entries: Int.random(in: 1...6, using: &history.random),
+              bytes: Int.random(in: 1...8000, using: &history.random)))
         }
         // A device that comes back with an old token must end up the same.
         if step % 23 == 0, let index = followers.indices.randomElement(using: &history.random),
@@ -122,7 +125,7 @@ import VocativeStorage
         try await Self.checkTables(first)
         for user in Self.users {
           var follower = Follower(user)
-          try await follower.catchUp(second.storage, limit: 20)
+          try await follower.catchUp(second.storage)
           #expect(
             try await follower.threads == Follower.serverView(of: user, first.storage))
         }

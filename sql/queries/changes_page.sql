@@ -5,6 +5,7 @@
 -- $3 cursor: the highest place it has; null: the head
 -- $4 bound: the initial sync has given what lies at or above it; null: it is over
 -- $5 limit of threads, $6 limit of entries a thread
+-- $7 bytes: the page ends with the thread that reaches them
 -- Returns rows of three sorts, each thread's in this order:
 --   0  the page itself (first row): its epoch as thread_id, its head as seq, whether there is more
 --   1  a thread   2  a participant   3  an entry, ascending; one more than $6 where there are older
@@ -42,14 +43,47 @@ WITH head AS MATERIALIZED (
     ORDER BY e.seq DESC LIMIT $6 + 1
   ) AS e
   WHERE NOT c.removed
+), participants AS MATERIALIZED (
+  SELECT c.n, p.*
+  FROM chosen AS c
+  JOIN vocative.participant AS p ON p.thread_id = c.thread_id
+  WHERE NOT c.removed AND (p.left_at IS NULL OR EXISTS (
+    SELECT FROM entries AS e
+    WHERE e.thread_id = p.thread_id
+      AND (e.sender_id = p.user_id OR e.system ->> 'userId' = p.user_id
+        -- bcc names somebody to its sender only, and to themselves.
+        OR jsonb_path_exists(
+          CASE WHEN e.sender_id = $1 OR p.user_id = $1 THEN e.recipients
+            ELSE e.recipients - 'bcc' END,
+          '$.*[*] ? (@ == $u)', jsonb_build_object('u', p.user_id)))))
+), page AS MATERIALIZED (
+  -- The number of the last thread. Sizes are near what the answer will have.
+  SELECT max(n) AS last
+  FROM (
+    SELECT n, sum(bytes) OVER (ORDER BY n) - bytes AS bytes_before
+    FROM (
+      SELECT n, sum(bytes) AS bytes
+      FROM (
+        SELECT n, 400 + coalesce(octet_length(text), 0)
+          + coalesce(pg_column_size(attachments), 0) AS bytes
+        FROM entries
+        UNION ALL
+        SELECT n, 100 FROM participants
+        UNION ALL
+        SELECT n, 400 FROM chosen
+      ) AS items
+      GROUP BY n
+    ) AS threads
+  ) AS threads
+  WHERE bytes_before < $7
 )
 SELECT 0::int2 AS sort, 0::int8 AS n, NULL::uuid AS entry_id, epoch AS thread_id, seq,
   NULL::int8 AS created_seq, NULL::text AS sender_id, NULL::text AS kind, NULL::text AS text,
   NULL::timestamptz AS sent_at, NULL::timestamptz AS received_at, NULL::timestamptz AS edited_at,
   NULL::timestamptz AS deleted_at, NULL::uuid AS reply_to, NULL::jsonb AS recipients,
   NULL::jsonb AS attachments, NULL::jsonb AS system,
-  (SELECT count(*) > $5 FROM forward) AS more_forward,
-  (SELECT coalesce(max(n) > $5, false) FROM backward) AS more_backward,
+  (SELECT count(*) > least($5, (SELECT last FROM page)) FROM forward) AS more_forward,
+  (SELECT coalesce(max(n) > least($5, (SELECT last FROM page)), false) FROM backward) AS more_backward,
   NULL::text AS history, NULL::int8 AS place, NULL::int8 AS visible_from,
   NULL::int8 AS read_up_to, NULL::int8 AS unread_count, NULL::int8 AS floor
 FROM head
@@ -57,22 +91,14 @@ UNION ALL
 SELECT 1::int2, n, NULL, thread_id, seq, NULL, NULL, kind, subject, created_at, last_activity_at, NULL,
   NULL, NULL, NULL, NULL, NULL, removed, NULL, history, place, visible_from, read_up_to,
   unread_count, floor
-FROM chosen
+FROM chosen, page WHERE n <= last
 UNION ALL
-SELECT 2::int2, c.n, NULL, p.thread_id, NULL, NULL, p.user_id, p.role, NULL, p.joined_at, NULL, NULL,
-  p.left_at, NULL, p.name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM chosen AS c
-JOIN vocative.participant AS p ON p.thread_id = c.thread_id
-WHERE NOT c.removed AND (p.left_at IS NULL OR EXISTS (
-  SELECT FROM entries AS e
-  WHERE e.thread_id = p.thread_id AND (e.sender_id = p.user_id OR e.system ->> 'userId' = p.user_id
-    -- bcc names somebody to its sender only, and to themselves.
-    OR jsonb_path_exists(
-      CASE WHEN e.sender_id = $1 OR p.user_id = $1 THEN e.recipients ELSE e.recipients - 'bcc' END,
-      '$.*[*] ? (@ == $u)', jsonb_build_object('u', p.user_id)))))
+SELECT 2::int2, n, NULL, thread_id, NULL, NULL, user_id, role, NULL, joined_at, NULL, NULL,
+  left_at, NULL, name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM participants, page WHERE n <= last
 UNION ALL
 SELECT 3::int2, n, entry_id, thread_id, seq, created_seq, sender_id, kind, text, sent_at, received_at,
   edited_at, deleted_at, reply_to, recipients, attachments, system, NULL, NULL, NULL, NULL, NULL,
   NULL, NULL, NULL
-FROM entries
+FROM entries, page WHERE n <= last
 ORDER BY n, sort, seq, sender_id

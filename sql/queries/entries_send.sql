@@ -18,7 +18,7 @@ WITH item AS MATERIALIZED (
 ), judged AS MATERIALIZED (
   SELECT i.*, t.seq AS base,
     CASE
-      WHEN p.user_id IS NULL THEN 'absent'
+      WHEN t.seq IS NULL THEN 'absent'
       WHEN e.sender_id <> i.sender_id OR e.kind = 'system' THEN 'conflict'
       WHEN e.body_hash <> i.body_hash THEN 'conflict'
       WHEN e.entry_id IS NOT NULL THEN 'replayed'
@@ -31,7 +31,7 @@ WITH item AS MATERIALIZED (
       WHEN i.reply_to IS NOT NULL AND NOT EXISTS (
         SELECT FROM vocative.entry AS o
         WHERE o.thread_id = i.thread_id AND o.entry_id = i.reply_to
-          AND o.created_seq >= ft.visible_from)
+          AND o.created_seq >= t.visible_from)
         AND NOT EXISTS (
         SELECT FROM item AS o
         WHERE o.unit = i.unit AND o.ordinal < i.ordinal
@@ -39,12 +39,22 @@ WITH item AS MATERIALIZED (
       ELSE 'created'
     END AS outcome
   FROM item AS i
-  LEFT JOIN vocative.thread AS t ON t.thread_id = i.thread_id
-    AND t.thread_id = ANY (current_setting('vocative.locked_threads')::uuid[])
-  LEFT JOIN vocative.participant AS p ON p.thread_id = t.thread_id AND p.user_id = i.sender_id
-    AND p.left_at IS NULL
-  LEFT JOIN vocative.feed_thread AS ft ON ft.user_id = p.user_id AND ft.thread_id = p.thread_id
-  LEFT JOIN vocative.entry AS e ON e.thread_id = i.thread_id AND e.entry_id = i.entry_id
+  -- OFFSET 0 keeps these from becoming joins, for which the planner may find another order and
+  -- scan an index where it believes a table to be empty; and its plan is kept.
+  LEFT JOIN LATERAL (
+    SELECT t.kind, t.seq, ft.visible_from
+    FROM vocative.thread AS t, vocative.participant AS p, vocative.feed_thread AS ft
+    WHERE t.thread_id = i.thread_id
+      AND i.thread_id = ANY ((SELECT current_setting('vocative.locked_threads')::uuid[])::uuid[])
+      AND p.thread_id = i.thread_id AND p.user_id = i.sender_id AND p.left_at IS NULL
+      AND ft.user_id = i.sender_id AND ft.thread_id = i.thread_id
+    OFFSET 0
+  ) AS t ON true
+  LEFT JOIN LATERAL (
+    SELECT * FROM vocative.entry AS o
+    WHERE o.thread_id = i.thread_id AND o.entry_id = i.entry_id
+    OFFSET 0
+  ) AS e ON true
 ), ruled AS MATERIALIZED (
   SELECT j.*, bool_and(outcome IN ('created', 'replayed')) OVER (PARTITION BY unit) AS accepted
   FROM judged AS j
@@ -65,11 +75,10 @@ SELECT
   e.entry_id, e.thread_id, e.seq, e.created_seq, e.sender_id, e.kind, e.text, e.sent_at,
   e.received_at, e.edited_at, e.deleted_at, e.reply_to, e.recipients, e.attachments, e.system
 FROM ruled AS r
-LEFT JOIN (
-  SELECT * FROM created
+LEFT JOIN LATERAL (
+  SELECT * FROM created AS c WHERE c.thread_id = r.thread_id AND c.entry_id = r.entry_id
   UNION ALL
-  SELECT o.* FROM vocative.entry AS o
-  JOIN ruled AS x ON x.thread_id = o.thread_id AND x.entry_id = o.entry_id
-  WHERE x.outcome = 'replayed' AND x.accepted
-) AS e ON r.accepted AND e.thread_id = r.thread_id AND e.entry_id = r.entry_id
+  SELECT * FROM vocative.entry AS o
+  WHERE r.outcome = 'replayed' AND o.thread_id = r.thread_id AND o.entry_id = r.entry_id
+) AS e ON r.accepted
 ORDER BY r.ordinal

@@ -9,20 +9,19 @@ WITH entries AS MATERIALIZED (
     e.kind <> 'system' AS counts
   FROM vocative.thread AS t
   LEFT JOIN vocative.entry AS e ON e.thread_id = t.thread_id AND e.seq > t.seq
-  WHERE t.thread_id = ANY (current_setting('vocative.locked_threads')::uuid[])
+  WHERE t.thread_id = ANY ((SELECT current_setting('vocative.locked_threads')::uuid[])::uuid[])
 ), news AS MATERIALIZED (
   SELECT thread_id, old_seq, coalesce(max(seq), old_seq) AS new_seq,
-    greatest(last_activity_at, max(received_at) FILTER (WHERE fresh)) AS activity_at
+    greatest(last_activity_at, max(received_at) FILTER (WHERE fresh)) AS activity_at,
+    -- The sender of each entry that is unread to all others.
+    array_agg(sender_id) FILTER (WHERE fresh AND counts AND NOT gone) AS senders,
+    coalesce(bool_or(gone AND counts AND NOT fresh), false) AS some_gone
   FROM entries GROUP BY thread_id, old_seq, last_activity_at
-), added AS MATERIALIZED (
-  SELECT thread_id, sender_id, count(*) AS n
-  FROM entries WHERE fresh AND counts AND NOT gone GROUP BY thread_id, sender_id
 ), moved AS MATERIALIZED (
-  SELECT p.user_id, n.thread_id, n.activity_at,
+  SELECT p.user_id, n.thread_id, n.activity_at, n.some_gone,
     f.seq + sum(greatest(n.new_seq - n.old_seq, 1))
       OVER (PARTITION BY p.user_id ORDER BY n.thread_id) AS place,
-    coalesce((SELECT sum(a.n) FROM added AS a
-      WHERE a.thread_id = n.thread_id AND a.sender_id <> p.user_id), 0) AS more
+    coalesce(cardinality(array_remove(n.senders, p.user_id)), 0) AS more
   FROM news AS n
   JOIN vocative.participant AS p ON p.thread_id = n.thread_id AND p.left_at IS NULL
   JOIN vocative.feed AS f USING (user_id)
@@ -33,10 +32,10 @@ WITH entries AS MATERIALIZED (
   UPDATE vocative.feed_thread AS ft
   SET place = m.place,
     activity_at = m.activity_at,
-    unread_count = ft.unread_count + m.more - (
+    unread_count = ft.unread_count + m.more - CASE WHEN m.some_gone THEN (
       SELECT count(*) FROM entries AS e
       WHERE e.thread_id = ft.thread_id AND e.gone AND e.counts AND NOT e.fresh
-        AND e.sender_id <> ft.user_id AND e.created_seq > ft.read_up_to)
+        AND e.sender_id <> ft.user_id AND e.created_seq > ft.read_up_to) ELSE 0 END
   FROM moved AS m
   WHERE ft.user_id = m.user_id AND ft.thread_id = m.thread_id
 ), counted AS (

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import VocativeModel
+import VocativeStorage
 
 extension ServiceContext {
   /// The thread that the path names.
@@ -89,6 +90,12 @@ struct Query {
   /// The length of a page.
   func limit(_ limits: Limits) throws -> Int {
     try integer("limit", in: 1...Int64(limits.maximumPage)).map(Int.init) ?? limits.defaultPage
+  }
+
+  /// What a page of the feed may hold.
+  func pageLimits(_ limits: Limits) throws -> FeedStore.PageLimits {
+    FeedStore.PageLimits(
+      threads: try limit(limits), entries: limits.entriesPerThread, bytes: limits.pageBytes)
   }
 }
 

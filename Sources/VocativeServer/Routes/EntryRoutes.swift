@@ -101,15 +101,11 @@ struct EntryRoutes {
     // `after` walks upwards from it; without it the newest are wanted.
     let newestFirst = after == nil
     guard
-      var entries = try await storage.entries.page(
+      let (entries, hasMore) = try await storage.entries.page(
         of: thread, for: context.caller, after: after, before: before, newestFirst: newestFirst,
-        limit: limit + 1)
+        limit: limit, bytes: limits.pageBytes)
     else { throw ServiceError(.noSuchThread) }
-    var next: Int64?
-    if entries.count > limit {
-      if newestFirst { entries.removeFirst() } else { entries.removeLast() }
-      next = newestFirst ? entries.first?.seq : entries.last?.seq
-    }
+    let next = hasMore ? (newestFirst ? entries.first : entries.last)?.seq : nil
     return .json(reserving: 512 * entries.count) { json in
       json.beginObject()
       json.name("entries")

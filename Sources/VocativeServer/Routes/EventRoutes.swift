@@ -27,7 +27,7 @@ struct EventRoutes {
 
   private func events(_ request: Request, _ context: ServiceContext) async throws -> Response {
     let query = try Query(request, allowing: ["limit"])
-    let limit = try query.limit(limits)
+    let pageLimits = try query.pageLimits(limits)
     let caller = context.caller
     let token = try request.headers[Self.lastEventID].map {
       try FeedRoutes.token($0, for: caller, tokenKey)
@@ -37,11 +37,11 @@ struct EventRoutes {
     }
     // The first page decides between a stream and an error.
     let first = try await storage.feeds.changes(
-      for: caller, since: token, limit: limit, entries: limits.entriesPerThread)
+      for: caller, since: token, limits: pageLimits)
     guard case .page(let page) = first else { throw FeedRoutes.expired }
     let stream = EventStream(
-      feeds: storage.feeds, subscription: subscription, caller: caller, limit: limit,
-      entries: limits.entriesPerThread, tokenKey: tokenKey, isResumed: token != nil,
+      feeds: storage.feeds, subscription: subscription, caller: caller,
+      limits: pageLimits, tokenKey: tokenKey, isResumed: token != nil,
       expiresAt: context.expiresAt, now: now, logger: context.logger)
     return Response(
       status: .ok,
@@ -70,8 +70,7 @@ private struct EventStream {
   let feeds: FeedStore
   let subscription: WakeUps.Subscription
   let caller: UserID
-  let limit: Int
-  let entries: Int
+  let limits: FeedStore.PageLimits
   let tokenKey: SymmetricKey
   let isResumed: Bool
   let expiresAt: Date
@@ -108,8 +107,7 @@ private struct EventStream {
   /// Nil ends the stream: the client comes again with its last token.
   private func nextPage(behind token: FeedToken) async -> FeedStore.Page? {
     do throws(PostgresError) {
-      let outcome = try await feeds.changes(
-        for: caller, since: token, limit: limit, entries: entries)
+      let outcome = try await feeds.changes(for: caller, since: token, limits: limits)
       guard case .page(let page) = outcome else { return nil }
       return page
     } catch {

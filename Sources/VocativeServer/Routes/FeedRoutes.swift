@@ -17,18 +17,18 @@ struct FeedRoutes {
 
   private func changes(_ request: Request, _ context: ServiceContext) async throws -> Response {
     let query = try Query(request, allowing: ["since", "limit", "wait"])
-    let limit = try query.limit(limits)
+    let pageLimits = try query.pageLimits(limits)
     let wait = try query.integer("wait", in: 0...Int64(limits.longPollSeconds)) ?? 0
     let caller = context.caller
     guard let since = query["since"] else {
-      return try await answer(nil, caller, limit)
+      return try await answer(nil, caller, pageLimits)
     }
     let token = try Self.token(String(since), for: caller, tokenKey)
     if try await storage.feeds.isUpToDate(token, for: caller) {
       guard wait > 0 else { return nothingNew(token, String(since), caller) }
       try await waitForMove(beyond: token, caller, seconds: wait, request)
     }
-    return try await answer(token, caller, limit)
+    return try await answer(token, caller, pageLimits)
   }
 
   /// Reads a token of the caller's.
@@ -53,10 +53,10 @@ struct FeedRoutes {
   }
 
   private func answer(
-    _ token: FeedToken?, _ caller: UserID, _ limit: Int
+    _ token: FeedToken?, _ caller: UserID, _ limits: FeedStore.PageLimits
   ) async throws -> Response {
     let outcome = try await storage.feeds.changes(
-      for: caller, since: token, limit: limit, entries: limits.entriesPerThread)
+      for: caller, since: token, limits: limits)
     guard case .page(let page) = outcome else { throw Self.expired }
     let next = page.next.string(for: caller, key: tokenKey)
     return .json(reserving: 256 + 4096 * page.threads.count) {
