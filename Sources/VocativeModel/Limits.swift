@@ -8,6 +8,8 @@ public struct Limits: Hashable, Sendable {
   public var batchEntries = 100
   /// Bytes of a request's body.
   public var bodyBytes = 1_048_576
+  /// Seconds that a request's body may take to arrive.
+  public var bodySeconds = 60
   /// Items of a page, when the request does not say.
   public var defaultPage = 50
   /// Items of a page, at most.

@@ -217,6 +217,8 @@ struct Composition: Sendable {
     limits.participants = configuration.limits.participants
     limits.batchEntries = configuration.limits.batchEntries
     limits.bodyBytes = configuration.limits.bodyBytes
+    limits.bodySeconds = Int(configuration.limits.body.components.seconds)
+    limits.pageBytes = configuration.limits.pageBytes
     limits.defaultPage = configuration.limits.pageDefault
     limits.maximumPage = configuration.limits.pageMaximum
     limits.longPollSeconds = Int(configuration.limits.longPoll.components.seconds)

@@ -102,7 +102,7 @@ struct Query {
 extension Request {
   /// Reads the whole body as JSON of a type.
   ///
-  /// - Throws: 413 for a body over the limit, 415 for another media type, 400 for what is not JSON
+  /// - Throws: 408 for a body that takes too long, 413 for a body over the limit, 415 for another media type, 400 for what is not JSON
   ///   in UTF-8, 422 for what is not of the type.
   func json<Body: Decodable>(_ type: Body.Type, _ limits: Limits) async throws -> Body {
     if let mediaType = headers[.contentType]?.split(separator: ";").first,
@@ -113,13 +113,24 @@ extension Request {
     if let length = headers[.contentLength].flatMap(Int.init), length > limits.bodyBytes {
       throw ServiceError(.bodyTooLarge(limits.bodyBytes))
     }
-    let body: ByteBuffer
-    do {
-      body = try await self.body.collect(upTo: limits.bodyBytes)
-    } catch is NIOTooManyBytesError {
-      throw ServiceError(.bodyTooLarge(limits.bodyBytes))
-    }
+    let body = try await wholeBody(limits)
     return try JSONBody.decode(type, from: Data(body.readableBytesView))
+  }
+
+  private func wholeBody(_ limits: Limits) async throws -> ByteBuffer {
+    let deadline = ContinuousClock.now + .seconds(limits.bodySeconds)
+    var whole = ByteBuffer()
+    for try await var part in body {
+      guard whole.readableBytes + part.readableBytes <= limits.bodyBytes else {
+        throw ServiceError(.bodyTooLarge(limits.bodyBytes))
+      }
+      // A body that stops arriving altogether ends with the connection's idle time.
+      guard ContinuousClock.now < deadline else {
+        throw ServiceError(.bodyTooSlow(limits.bodySeconds))
+      }
+      if whole.readableBytes == 0 { whole = part } else { whole.writeBuffer(&part) }
+    }
+    return whole
   }
 }
 

@@ -124,6 +124,11 @@ extension Problem {
       "body-too-large", status: 413, title: "The body is too large",
       detail: "a body may have \(limit) bytes")
   }
+  static func bodyTooSlow(_ seconds: Int) -> Problem {
+    Problem(
+      "request-timeout", status: 408, title: "The body took too long to arrive",
+      detail: "a body may take \(seconds) seconds")
+  }
   static let unsupportedMediaType = Problem(
     "unsupported-media-type", status: 415, title: "The body is of another media type",
     detail: "bodies are application/json")

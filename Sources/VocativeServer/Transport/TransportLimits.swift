@@ -19,8 +19,8 @@ public struct TransportLimits: Sendable {
   /// ``http2GracefulCloseTimeout``, after the last byte, also with open streams. Default 5 min.
   public var http2IdleTimeout: Duration = .seconds(300)
   /// HTTP/2: how long a client may take to answer a GOAWAY, and then to close its streams.
-  /// Default 10 s.
-  public var http2GracefulCloseTimeout: Duration = .seconds(10)
+  /// Default 5 s.
+  public var http2GracefulCloseTimeout: Duration = .seconds(5)
   /// HTTP/2: age at which a connection is asked to end (GOAWAY), so that load spreads over new
   /// replicas. Nil, the default: no limit.
   public var http2MaximumAge: Duration?

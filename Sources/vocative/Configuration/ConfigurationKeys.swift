@@ -7,7 +7,8 @@ extension ConfigurationKey {
     listenHost, listenPort, listenPlaintext, adminHost, adminPort,
     tlsCertificate, tlsKey, tlsSecondCertificate, tlsSecondKey, tlsTicketKeys, tlsClientAuthority,
     identityJWKS, identityJWKSRefresh, identityIssuer, identityAudience,
-    limitsTextBytes, limitsBodyBytes, limitsParticipants, limitsBatchEntries, limitsPageDefault,
+    limitsTextBytes, limitsBodyBytes, limitsBodySeconds, limitsPageBytes, limitsParticipants,
+    limitsBatchEntries, limitsPageDefault,
     limitsPageMaximum, limitsLongPoll, limitsStreamsPerUser,
     eventsHeartbeat, eventsPoll, shutdownDeadline, logLevel, logFormat,
   ]
@@ -120,6 +121,13 @@ extension ConfigurationKey {
   static let limitsBodyBytes = ConfigurationKey(
     name: "limits.bodyBytes", kind: .integer(1024...67_108_864), unit: "bytes",
     defaultValue: .int(1_048_576), help: "The largest request body, upload jobs excepted.")
+  static let limitsBodySeconds = ConfigurationKey(
+    name: "limits.bodySeconds", kind: .integer(1...600), unit: "seconds",
+    defaultValue: .int(60), help: "How long a request's body may take to arrive.")
+  static let limitsPageBytes = ConfigurationKey(
+    name: "limits.pageBytes", kind: .integer(65_536...67_108_864), unit: "bytes",
+    defaultValue: .int(4_194_304),
+    help: "Where a page ends before it has as many items as were asked for.")
   static let limitsParticipants = ConfigurationKey(
     name: "limits.participants", kind: .integer(2...100_000), unit: "participants",
     defaultValue: .int(1000), help: "The most participants of a thread.")

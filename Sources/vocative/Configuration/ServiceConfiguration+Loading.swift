@@ -73,6 +73,7 @@ extension ServiceConfiguration {
       audience: settings.optionalText(.identityAudience))
     limits = Limits(
       textBytes: settings.integer(.limitsTextBytes), bodyBytes: settings.integer(.limitsBodyBytes),
+      body: settings.seconds(.limitsBodySeconds), pageBytes: settings.integer(.limitsPageBytes),
       participants: settings.integer(.limitsParticipants),
       batchEntries: settings.integer(.limitsBatchEntries),
       pageDefault: settings.integer(.limitsPageDefault),

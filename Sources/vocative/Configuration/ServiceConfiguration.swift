@@ -47,6 +47,8 @@ struct ServiceConfiguration: Sendable, Equatable {
   struct Limits: Sendable, Equatable {
     var textBytes: Int
     var bodyBytes: Int
+    var body: Duration
+    var pageBytes: Int
     var participants: Int
     var batchEntries: Int
     var pageDefault: Int

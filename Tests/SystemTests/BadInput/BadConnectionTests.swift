@@ -97,6 +97,25 @@ struct BadConnectionTests {
     }
   }
 
+  /// Each part comes in time, the whole does not.
+  @Test(.timeLimit(.minutes(1)))
+  func aBodyHasOnlySoMuchTime() async throws {
+    try await Deployment.run { deployment in
+      let service = try await deployment.start(["--limits-body-seconds", "1"])
+      let connection = try await RawConnection.open(service)
+      await connection.send(
+        "PUT \(Target().newThread) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n"
+          + "Authorization: Bearer \(try await service.token("ada"))\r\n\r\n{")
+      try await eventually {
+        await connection.send(" ")
+        return connection.received.contains("\r\n\r\n{")
+      }
+      let answer = try await connection.answer()
+      #expect(answer.status == 408)
+      #expect(answer.body.contains("request-timeout"))
+    }
+  }
+
   @Test(.timeLimit(.minutes(3)))
   func stalledClientsAreCutOffAndHoldNobodyUp() async throws {
     try await Deployment.serving { _, service in
