@@ -6,6 +6,8 @@ SHELL := bash
 
 # Debug builds take about half the time of release builds and are fast enough to try things.
 BUILD ?= debug
+# Half as much again of the speed of a page of changes (docs/decisions/0007-release-flags.md).
+RELEASE := --configuration release -Xswiftc -cross-module-optimization
 SOURCES := Package.swift Plugins Sources Tests sql
 
 help: ## Shows this list
@@ -20,7 +22,7 @@ setup: ## Installs what is missing from Debian's packages
 	@scripts/setup
 
 build: setup ## Builds the release binary
-	swift build --configuration release --product vocative
+	swift build $(RELEASE) --product vocative
 
 test: ## Installs what the tests need, and runs all of them
 	@scripts/setup test
@@ -29,9 +31,9 @@ test: ## Installs what the tests need, and runs all of them
 
 bench: ## Installs what the benchmarks need, and runs them
 	@scripts/setup bench
-	swift build --configuration release --product vocative
-	swift build --configuration release --product vocative-bench
-	"$$(swift build --configuration release --show-bin-path)/vocative-bench"
+	swift build $(RELEASE) --product vocative
+	swift build $(RELEASE) --product vocative-bench
+	"$$(swift build $(RELEASE) --show-bin-path)/vocative-bench"
 
 lint: ## Checks the format of the code
 	swift format lint --strict --recursive $(SOURCES)

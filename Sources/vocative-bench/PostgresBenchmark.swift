@@ -158,7 +158,7 @@ struct PostgresBenchmark {
     let file = path.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     let command =
       "pgbench -n -M prepared -c \(callers) -j \(min(callers, 2)) -T \(seconds) -f \(file)"
-      + " '\(conninfo.split(separator: "'").joined(separator: "'\\''"))' 2>&1"
+      + " '\(conninfo.replacing("'", with: "'\\''"))' 2>&1"
     guard let pipe = popen(command, "r") else { throw BenchmarkError("popen: errno \(errno)") }
     var output = ""
     var line = [CChar](repeating: 0, count: 4096)
