@@ -58,17 +58,22 @@ public struct JSONWriter: Sendable {
 
   public mutating func value(_ value: UUID) {
     separate()
-    utf8.append(UInt8(ascii: "\""))
     withUnsafeBytes(of: value.uuid) { bytes in
-      for (index, byte) in bytes.enumerated() {
-        if index == 4 || index == 6 || index == 8 || index == 10 {
-          utf8.append(UInt8(ascii: "-"))
+      append(38) { text in
+        text[0] = UInt8(ascii: "\"")
+        var end = 1
+        for index in 0..<16 {
+          if index == 4 || index == 6 || index == 8 || index == 10 {
+            text[end] = UInt8(ascii: "-")
+            end += 1
+          }
+          text[end] = Self.hexadecimal(bytes[index] >> 4)
+          text[end + 1] = Self.hexadecimal(bytes[index] & 15)
+          end += 2
         }
-        utf8.append(Self.hexadecimal[Int(byte >> 4)])
-        utf8.append(Self.hexadecimal[Int(byte & 15)])
+        text[37] = UInt8(ascii: "\"")
       }
     }
-    utf8.append(UInt8(ascii: "\""))
     needsComma = true
   }
 
@@ -94,7 +99,20 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  private static let hexadecimal = Array("0123456789abcdef".utf8)
+  private static func hexadecimal(_ digit: UInt8) -> UInt8 {
+    digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+  }
+
+  /// Appends bytes of a known number, which are written in place: an append a byte costs several
+  /// times as much.
+  private mutating func append(
+    _ count: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Void
+  ) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { text in
+      write(text)
+      utf8.append(contentsOf: UnsafeBufferPointer(text))
+    }
+  }
 
   private mutating func quoted(_ string: String) {
     utf8.append(UInt8(ascii: "\""))
@@ -120,51 +138,50 @@ public struct JSONWriter: Sendable {
     case UInt8(ascii: "\t"): utf8.append(UInt8(ascii: "t"))
     case 0..<0x20:
       utf8.append(contentsOf: "u00".utf8)
-      utf8.append(Self.hexadecimal[Int(byte >> 4)])
-      utf8.append(Self.hexadecimal[Int(byte & 15)])
+      utf8.append(Self.hexadecimal(byte >> 4))
+      utf8.append(Self.hexadecimal(byte & 15))
     default: utf8.append(byte)
     }
   }
 
   private mutating func decimal(_ value: Int64) {
     if value < 0 { utf8.append(UInt8(ascii: "-")) }
-    let first = utf8.count
-    var rest = value.magnitude
-    repeat {
-      utf8.append(UInt8(ascii: "0") + UInt8(rest % 10))
-      rest /= 10
-    } while rest > 0
-    utf8[first...].reverse()
-  }
-
-  private mutating func digits(_ value: Int64, count: Int) {
-    let first = utf8.count
-    var rest = value
-    for _ in 0..<count {
-      utf8.append(UInt8(ascii: "0") + UInt8(rest % 10))
+    var count = 1
+    var rest = value.magnitude / 10
+    while rest > 0 {
+      count += 1
       rest /= 10
     }
-    utf8[first...].reverse()
+    append(count) { Self.digits(value.magnitude, in: $0, from: 0, count) }
   }
 
-  /// The timestamp's characters, without quotes.
+  private static func digits(
+    _ value: UInt64, in text: UnsafeMutableBufferPointer<UInt8>, from first: Int, _ count: Int
+  ) {
+    var rest = value
+    for index in stride(from: first + count - 1, through: first, by: -1) {
+      text[index] = UInt8(ascii: "0") + UInt8(rest % 10)
+      rest /= 10
+    }
+  }
+
+  /// The timestamp's characters, without quotes: `2026-11-21T09:30:00.000Z`.
   mutating func bytes(of instant: Instant) {
     let day = (instant.milliseconds - (instant.milliseconds < 0 ? 86_399_999 : 0)) / 86_400_000
     let ofDay = instant.milliseconds - day * 86_400_000
     let date = Instant.civil(day)
-    digits(date.year, count: 4)
-    utf8.append(UInt8(ascii: "-"))
-    digits(date.month, count: 2)
-    utf8.append(UInt8(ascii: "-"))
-    digits(date.day, count: 2)
-    utf8.append(UInt8(ascii: "T"))
-    digits(ofDay / 3_600_000, count: 2)
-    utf8.append(UInt8(ascii: ":"))
-    digits(ofDay / 60_000 % 60, count: 2)
-    utf8.append(UInt8(ascii: ":"))
-    digits(ofDay / 1000 % 60, count: 2)
-    utf8.append(UInt8(ascii: "."))
-    digits(ofDay % 1000, count: 3)
-    utf8.append(UInt8(ascii: "Z"))
+    append(24) { text in
+      func field(_ value: Int64, _ first: Int, _ count: Int, _ end: UInt8) {
+        Self.digits(UInt64(value), in: text, from: first, count)
+        text[first + count] = end
+      }
+      field(date.year, 0, 4, UInt8(ascii: "-"))
+      field(date.month, 5, 2, UInt8(ascii: "-"))
+      field(date.day, 8, 2, UInt8(ascii: "T"))
+      field(ofDay / 3_600_000, 11, 2, UInt8(ascii: ":"))
+      field(ofDay / 60_000 % 60, 14, 2, UInt8(ascii: ":"))
+      field(ofDay / 1000 % 60, 17, 2, UInt8(ascii: "."))
+      field(ofDay % 1000, 20, 3, UInt8(ascii: "Z"))
+    }
   }
 }

@@ -88,22 +88,27 @@ extension Stage {
       "changes, 20 new in 5 threads", Readers.fiveThreads, since, "changes_page", mark: nil,
       tokens, seconds, &report)
     try await measureChanges(
-      "changes, nothing new", Readers.oneThread, Readers.head, "feed_head", mark: 0.5, tokens,
+      "changes, nothing new", Readers.oneThread, Readers.head, "changes_page", mark: 0.5, tokens,
       seconds, &report)
+    try await measureChanges(
+      "… of reading the head", Readers.oneThread, Readers.head, "feed_head", mark: nil, tokens,
+      seconds, &report)
+    try await measureChanges(
+      "… of /healthz", Readers.oneThread, Readers.head, nil, mark: nil, tokens, seconds, &report)
   }
 
+  /// - Parameter statement: what pgbench runs; nil for a peer that reads nothing, `/healthz` over
+  ///   the same TLS, the limit of the web layer.
   private func measureChanges(
-    _ name: String, _ groups: Range<Int>, _ since: Int64, _ statement: String, mark: Double?,
+    _ name: String, _ groups: Range<Int>, _ since: Int64, _ statement: String?, mark: Double?,
     _ tokens: [String], _ seconds: Int, _ report: inout Report
   ) async throws {
-    let slug = name.replacing(" ", with: "-").replacing(",", with: "")
+    let slug = "changes-" + name.filter(\.isLetter)
     let requests = Readers.names(groups).map { "\(path($0, since: since)) \(tokens[$0])" }
     let requestFile = try file(slug + ".requests", requests.joined(separator: "\n") + "\n")
     let script = try Wrk.script(
       slug + ".lua", Readers.lua.replacing("REQUESTS", with: requestFile), on: self)
-    let parameters = statement == "feed_head" ? [] : Readers.page(since: since)
-    let pgbench = try file(
-      slug + ".sql", Readers.pgbench(statement, groups, parameters))
+    let peer = try peer(slug, statement, groups, since)
     try await checkChanges(groups, since, tokens, name)
     _ = try await Wrk.run(script, connections: 8, seconds: 1, self, &report)
     for clients in [1, 8, 32] {
@@ -111,11 +116,23 @@ extension Stage {
       try await compare(
         name, clients: clients, mark: mark, seconds: seconds, &report,
         ours: { try await Wrk.run(script, connections: clients, seconds: $0, self, &commands) },
-        peer: {
-          try await Pgbench.run(pgbench, clients: clients, seconds: $0, self, &commands)
-        })
+        peer: { try await peer(clients, $0, &commands) })
       commands.commands.forEach { report.addCommand($0) }
     }
+  }
+
+  private typealias Peer = (_ clients: Int, _ seconds: Int, inout Report) async throws -> Load
+
+  private func peer(
+    _ slug: String, _ statement: String?, _ groups: Range<Int>, _ since: Int64
+  ) throws -> Peer {
+    guard let statement else {
+      let script = try Wrk.script("healthz.lua", "wrk.path = '/healthz'\n", on: self)
+      return { try await Wrk.run(script, connections: $0, seconds: $1, self, &$2) }
+    }
+    let parameters = statement == "feed_head" ? [] : Readers.page(since: since)
+    let script = try file(slug + ".sql", Readers.pgbench(statement, groups, parameters))
+    return { try await Pgbench.run(script, clients: $0, seconds: $1, self, &$2) }
   }
 
   private func path(_ reader: Int, since place: Int64) -> String {
