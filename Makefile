@@ -2,12 +2,14 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo setup build test bench lint format docs clean
+.PHONY: help demo setup build test bench quality lint format docs clean
 
 # Debug builds take about half the time of release builds and are fast enough to try things.
 BUILD ?= debug
 # Half as much again of the speed of a page of changes (docs/decisions/0007-release-flags.md).
 RELEASE := --configuration release -Xswiftc -cross-module-optimization
+# A folder of cases for `make quality`.
+CASES ?= ../shared/data/resolution
 SOURCES := Package.swift Plugins Sources Tests sql
 
 help: ## Shows this list
@@ -34,6 +36,10 @@ bench: ## Installs what the benchmarks need, and runs them
 	swift build $(RELEASE) --product vocative
 	swift build $(RELEASE) --product vocative-bench
 	"$$(swift build $(RELEASE) --show-bin-path)/vocative-bench"
+
+quality: ## Judges recipient resolution on the cases in CASES, beside two baselines
+	swift build --configuration release --product vocative-quality
+	scripts/quality "$$(swift build --configuration release --show-bin-path)/vocative-quality" $(CASES)
 
 lint: ## Checks the format of the code
 	swift format lint --strict --recursive $(SOURCES)

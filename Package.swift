@@ -22,6 +22,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18)],
   products: [
     .executable(name: "vocative", targets: ["vocative"]),
+    .library(name: "NameMatching", targets: ["NameMatching"]),
     .library(name: "VocativeModel", targets: ["VocativeModel"]),
   ],
   dependencies: [
@@ -48,6 +49,7 @@ let package = Package(
   targets: [
     // MARK: Pure layers
     .target(name: "VocativeModel", swiftSettings: strict),
+    .target(name: "NameMatching", swiftSettings: strict, plugins: ["EmbedText"]),
     .target(name: "PostgresWire", dependencies: [collections], swiftSettings: strict),
 
     // MARK: System libraries
@@ -129,6 +131,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .executableTarget(
+      name: "vocative-quality", dependencies: ["NameMatching"], swiftSettings: strict),
+    .executableTarget(
       name: "vocative-bench",
       dependencies: [
         "Postgres", "PostgresWire", "EmbeddedPostgres", "VocativeStorage", "VocativeSQL",
@@ -146,6 +150,9 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
       name: "VocativeModelTests", dependencies: ["VocativeModel", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NameMatchingTests", dependencies: ["NameMatching", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "PostgresWireTests", dependencies: ["PostgresWire", "TestSupport"],
