@@ -8,8 +8,8 @@ enum EnglishEar {
   /// Syllables of pinyin; nil for what is none.
   static func pinyin(_ syllable: [UInt8]) -> UInt8 {
     let next = syllable.count > 1 ? syllable[1] : 0
-    let onset: Character
-    switch Character(Unicode.Scalar(syllable[0])) {
+    let onset: Unicode.Scalar
+    switch Unicode.Scalar(syllable[0]) {
     case "b", "p": onset = "P"
     case "d", "t": onset = "T"
     case "g", "k": onset = "K"
@@ -28,7 +28,7 @@ enum EnglishEar {
     let isNasal =
       syllable.count > 1
       && (syllable.last == UInt8(ascii: "n") || syllable.last == UInt8(ascii: "g"))
-    return onset.asciiValue! | (isNasal ? nasal : 0)
+    return UInt8(ascii: onset) | (isNasal ? nasal : 0)
   }
 
   /// Splits Latin letters into syllables of pinyin, the longest first; nil where that fails.
@@ -108,8 +108,8 @@ enum EnglishEar {
   private static func begin(_ onset: ArraySlice<UInt8>) -> UInt8 {
     guard let first = onset.first else { return UInt8(ascii: "-") }
     let next = onset.dropFirst().first ?? 0
-    let code: Character
-    switch Character(Unicode.Scalar(first)) {
+    let code: Unicode.Scalar
+    switch Unicode.Scalar(first) {
     case "b", "p": code = next == UInt8(ascii: "h") ? "F" : "P"
     case "d": code = next == UInt8(ascii: "j") ? "J" : "T"
     case "t": code = next == UInt8(ascii: "s") ? "S" : "T"
@@ -127,6 +127,6 @@ enum EnglishEar {
     case "n": code = "N"
     default: code = "-"
     }
-    return code.asciiValue!
+    return UInt8(ascii: code)
   }
 }

@@ -59,7 +59,7 @@ private struct Matcher {
   let query: String
   let folded: Folded
   let keys: Keys
-  var found: [Int32: NameMatch] = [:]
+  var found: [Int: NameMatch] = [:]
 
   init(_ index: NameIndex, _ query: String) {
     self.index = index
@@ -69,7 +69,9 @@ private struct Matcher {
   }
 
   mutating func run() -> [NameMatch] {
-    for position in index.raw[query] ?? [] { add(position, 1, .identical) }
+    for position in index.keys.numbers(Keys.raw(query)) where index.phrase(at: position) == query {
+      add(position, 1, .identical)
+    }
     if !folded.isEmpty {
       byIdentity()
       if !found.values.contains(where: \.reason.isIdentity) {
@@ -83,14 +85,9 @@ private struct Matcher {
     return found.values.sorted { ($1.score, $0.position) < ($0.score, $1.position) }
   }
 
-  private mutating func add(_ position: Int32, _ score: Double, _ reason: MatchReason) {
+  private mutating func add(_ position: Int, _ score: Double, _ reason: MatchReason) {
     if let known = found[position], known.score >= score { return }
-    found[position] = NameMatch(position: Int(position), score: score, reason: reason)
-  }
-
-  private func positions(_ key: UInt32?) -> [Int32] {
-    guard let key else { return [] }
-    return index.keys[key] ?? []
+    found[position] = NameMatch(position: position, score: score, reason: reason)
   }
 
   // MARK: Whole strings
@@ -101,84 +98,115 @@ private struct Matcher {
     if let umlauts = Umlauts.spelledOut(query) {
       folds.append(Keys.hash(Folding.fold(umlauts).joined, .fold))
     }
-    for fold in folds { for position in positions(fold) { add(position, 0.99, .folded) } }
-    for position in positions(keys.number ?? Keys.hash(joined, .number)) {
-      add(position, 0.985, .number)
+    func put(_ key: UInt32?, _ score: Double, _ reason: MatchReason) {
+      guard let key else { return }
+      for position in index.keys.numbers(key) { add(position, score, reason) }
     }
-    for position in positions(keys.sorted) { add(position, 0.98, .reordered) }
-    for position in positions(Keys.hash(joined, .hint)) { add(position, 0.975, .hint) }
-    for position in positions(Keys.hash(joined, .core)) { add(position, 0.95, .core) }
+    for fold in folds { put(fold, 0.99, .folded) }
+    put(keys.number ?? Keys.hash(joined, .number), 0.985, .number)
+    put(keys.sorted, 0.98, .reordered)
+    put(Keys.hash(joined, .hint), 0.975, .hint)
+    put(Keys.hash(joined, .core), 0.95, .core)
   }
 
   private mutating func bySound() {
-    for key in keys.spelling { for position in positions(key) { add(position, 0.9, .sound) } }
-    // Names of two words, spelled the other way round.
+    var orders = [keys.units]
+    // Names of several words, spelled another way round.
     if folded.segments.count > 1, folded.segments.allSatisfy({ $0.script == .latin }) {
       for turn in 1..<min(folded.segments.count, 4) {
-        let units = Array(keys.units[turn...] + keys.units[..<turn])
-        for key in Spellings.keys(units, kind: KeyKind.spelling.rawValue) {
-          for position in positions(key) { add(position, 0.9, .sound) }
+        orders.append(Array(keys.units[turn...] + keys.units[..<turn]))
+      }
+    }
+    for units in orders {
+      let spellings = Spellings.keys(units, .spelling)
+      for key in Spellings.keys(units, .fuzzy, .fuzzy) {
+        for position in index.keys.numbers(key) {
+          let isPlain = isSpelled(spellings, position)
+          add(position, isPlain ? 0.9 : 0.85, isPlain ? .sound : .fuzzySound)
         }
       }
     }
     if folded.segments.count < 5 {
       for turn in 0..<folded.segments.count {
-        for position in positions(Keys.romaji(folded, rotatedBy: turn)) {
+        for position in index.keys.numbers(Keys.romaji(folded, rotatedBy: turn)) {
           add(position, 0.9, .sound)
         }
       }
     }
-    for key in keys.fuzzy { for position in positions(key) { add(position, 0.85, .fuzzySound) } }
-    for key in keys.kin { for position in positions(key) { add(position, 0.87, .kin) } }
+    for key in keys.kin {
+      for position in index.keys.numbers(key) { add(position, 0.87, .kin) }
+    }
     if folded.segments.count == 1, folded.segments[0].script == .latin {
       let letters = Romanisation.latin(folded.segments[0])
       if letters.count >= 2 {
-        let key = KeyHash(KeyKind.initials.rawValue).appending(letters).value
-        for position in positions(key) { add(position, 0.78, .initials) }
+        for position in index.keys.numbers(Keys.hash(letters, .initials)) {
+          add(position, 0.78, .initials)
+        }
       }
     }
-    for key in Spellings.keys(keys.units, kind: KeyKind.given.rawValue) {
-      for position in positions(key) { add(position, 0.8, .partial) }
+    for key in Spellings.keys(keys.units, .given) {
+      for position in index.keys.numbers(key) { add(position, 0.8, .partial) }
     }
+  }
+
+  /// Whether an entry has one of these spellings, in any order of its parts.
+  private func isSpelled(_ spellings: [UInt32], _ position: Int) -> Bool {
+    let entry = Keys(index.folded.unpacked(position))
+    if Spellings.keys(entry.units, .spelling).contains(where: spellings.contains) { return true }
+    guard let turned = entry.turned else { return false }
+    return Spellings.keys(turned, .spelling).contains(where: spellings.contains)
   }
 
   // MARK: Words
 
-  /// How well each token of the index stands for a word of the query.
-  private func tokens(for word: [UInt32]) -> [Int32: (Double, MatchReason)] {
-    var best: [Int32: (Double, MatchReason)] = [:]
-    func put(_ number: Int32, _ score: Double, _ reason: MatchReason) {
-      if let known = best[number], known.0 >= score { return }
-      best[number] = (score, reason)
+  private typealias WordMatch = (score: Double, reason: MatchReason)
+
+  private func word(_ token: Int) -> ArraySlice<UInt16> {
+    let start = Int(index.tokens.start[token])
+    return index.folded.characters[start..<start + Int(index.tokens.length[token])]
+  }
+
+  /// How well tokens of the index stand for a word of the query.
+  private func tokens(for segment: Segment) -> [Int: WordMatch] {
+    var best: [Int: WordMatch] = [:]
+    func put(_ token: Int, _ score: Double, _ reason: MatchReason) {
+      if let known = best[token], known.score >= score { return }
+      best[token] = (score, reason)
     }
-    if let number = index.tokenNumbers[word] { put(number, 1, .folded) }
-    for group in Tables.nicknames[word] ?? [] {
-      for number in index.tokensByNickname[group] ?? [] { put(number, 0.86, .nickname) }
+    let scalars = segment.scalars
+    let packed = scalars.map(PackedNames.pack)
+    for token in index.tokens.keys.numbers(Keys.hash(scalars, .word))
+    where word(token).elementsEqual(packed) {
+      put(token, 1, .folded)
     }
-    let sound = Sounds.key(
-      Romanisation.latin(Segment(script: Folding.script(of: word[0]), scalars: word)))
+    for group in Tables.nicknames[scalars] ?? [] {
+      for token in index.tokens.keys.numbers(Keys.hash(group: group, .nickname)) {
+        put(token, 0.86, .nickname)
+      }
+    }
+    let sound = Sounds.key(Romanisation.latin(segment))
     if !sound.isEmpty {
-      for number in index.tokensBySound[sound] ?? [] {
-        let similarity = EditDistance.similarity(word, index.tokens[Int(number)].text)
-        if similarity >= 0.4 { put(number, 0.78 + 0.12 * similarity, .sound) }
+      for token in index.tokens.keys.numbers(Keys.hash(sound, .sound)) {
+        let similarity = EditDistance.similarity(scalars, word(token).map { UInt32($0) })
+        if similarity >= 0.4 { put(token, 0.78 + 0.12 * similarity, .sound) }
       }
     }
-    for stem in Hypocorisms.stems(of: word) {
-      for (number, token) in index.tokens.enumerated()
-      where token.text.count >= stem.count + 2 && token.text.starts(with: stem) {
-        put(Int32(number), 0.8, .nickname)
+    let stems = Hypocorisms.stems(of: scalars).map { $0.map(PackedNames.pack) }
+    let limit = segment.script == .digits || scalars.count < 3 ? 0 : scalars.count < 7 ? 1 : 2
+    let mask = EditDistance.mask(scalars)
+    let stemMasks = stems.map { EditDistance.mask($0.map { UInt32($0) }) }
+    for token in index.tokens.mask.indices {
+      let other = index.tokens.mask[token]
+      let length = Int(index.tokens.length[token])
+      for (stem, stemMask) in zip(stems, stemMasks)
+      where stemMask & ~other == 0 && length >= stem.count + 2 && word(token).starts(with: stem) {
+        put(token, 0.8, .nickname)
       }
-    }
-    let isNumber = word.allSatisfy { (0x30...0x39).contains($0) }
-    let limit = word.count < 3 || isNumber ? 0 : word.count < 7 ? 1 : 2
-    let mask = EditDistance.mask(word)
-    for (number, token) in index.tokens.enumerated() {
-      guard abs(token.text.count - word.count) <= limit, limit > 0,
-        (mask ^ token.mask).nonzeroBitCount <= 2 * limit,
-        let distance = EditDistance.within(limit, word, token.text)
+      guard limit > 0, (mask ^ other).nonzeroBitCount <= 2 * limit,
+        abs(length - scalars.count) <= limit,
+        let distance = EditDistance.within(limit, packed[...], word(token))
       else { continue }
-      let length = Double(max(word.count, token.text.count))
-      put(Int32(number), 0.95 - 0.6 * Double(distance) / length, .typo)
+      put(token, 0.95 - 0.6 * Double(distance) / Double(max(scalars.count, length)), .typo)
     }
     return best
   }
@@ -186,80 +214,85 @@ private struct Matcher {
   private mutating func byWords() {
     let words = folded.segments.filter(\.script.hasWords)
     guard !words.isEmpty, words.count <= 6, words.count == folded.segments.count else { return }
-    var scores: [Int32: [(Double, MatchReason)?]] = [:]
+    var rows: [Int: [WordMatch]] = [:]
     for (number, word) in words.enumerated() {
-      for (token, match) in tokens(for: word.scalars) {
-        for position in index.tokens[Int(token)].entries {
-          // Each word has to find its part, so that who lacks the first is out.
-          if number > 0, scores[position] == nil { continue }
-          var row = scores[position] ?? [(Double, MatchReason)?](repeating: nil, count: words.count)
-          if let known = row[number], known.0 >= match.0 { continue }
-          row[number] = match
-          scores[position] = row
+      var next: [Int: [WordMatch]] = [:]
+      for (token, match) in tokens(for: word) {
+        for position in index.tokens.entries.numbers(UInt32(token)) {
+          // Each word has to find its part, so that who lacks an earlier one is out.
+          guard var row = number == 0 ? [] : rows[position] else { continue }
+          if let known = next[position], known[number].score >= match.score { continue }
+          row.append(match)
+          next[position] = row
         }
       }
+      rows = next
     }
     let total = Double(words.reduce(0) { $0 + $1.scalars.count })
-    for (position, row) in scores {
-      let matches = row.compactMap(\.self)
-      guard matches.count == words.count else { continue }
+    for (position, row) in rows {
       var score = 0.0
-      for (word, match) in zip(words, matches) {
-        score += match.0 * Double(word.scalars.count) / total
+      for (word, match) in zip(words, row) {
+        score += match.score * Double(word.scalars.count) / total
       }
-      let worst = matches.min { $0.0 < $1.0 }!
-      let entry = index.entries[Int(position)]
-      let covered = words.count >= entry.folded.segments.count
-      if covered {
-        add(position, 0.95 * score, worst.1)
-      } else if words.count == 1, worst.1 == .typo || worst.1 == .sound {
-        // A part that is not even written right says little.
-        let share = Double(words[0].scalars.count) / Double(max(1, entry.latin.count))
-        if words[0].scalars.count >= 5, share >= 0.4 { add(position, 0.76 * score, worst.1) }
-      } else {
-        add(position, 0.86 * score, worst.1 == .folded ? .partial : worst.1)
-      }
+      add(position, words, score, row.min { $0.score < $1.score }!.reason)
     }
     byWholeWords()
   }
 
+  private mutating func add(
+    _ position: Int, _ words: [Segment], _ score: Double, _ worst: MatchReason
+  ) {
+    if words.count >= index.folded.segmentCount(position) {
+      add(position, 0.95 * score, worst)
+    } else if words.count == 1, worst == .typo || worst == .sound {
+      // A part that is not even written right says little.
+      let length = words[0].scalars.count
+      let share = Double(length) / Double(max(1, index.folded.length(position)))
+      if length >= 5, share >= 0.4 { add(position, 0.76 * score, worst) }
+    } else {
+      add(position, 0.86 * score, worst == .folded ? .partial : worst)
+    }
+  }
+
   /// Typos that also moved the borders of words.
   private mutating func byWholeWords() {
-    let word = folded.latin
+    let word = folded.latin.map(PackedNames.pack)
     let limit = word.count < 5 ? 0 : word.count < 9 ? 1 : 2
     guard limit > 0, word.count == folded.joined.count else { return }
-    let mask = EditDistance.mask(word)
-    for (position, entry) in index.entries.enumerated() {
-      guard entry.foreign.isEmpty, abs(entry.latin.count - word.count) <= limit,
-        (mask ^ entry.latinMask).nonzeroBitCount <= 2 * limit,
-        let distance = EditDistance.within(limit, word, entry.latin)
+    let mask = EditDistance.mask(folded.latin)
+    for position in index.folded.masks.indices {
+      guard (mask ^ index.folded.masks[position]).nonzeroBitCount <= 2 * limit,
+        abs(index.folded.length(position) - word.count) <= limit,
+        let distance = EditDistance.within(limit, word[...], index.folded.joined(position))
       else { continue }
-      let length = Double(max(word.count, entry.latin.count))
-      add(Int32(position), 0.95 - 0.6 * Double(distance) / length, .typo)
+      let length = Double(max(word.count, index.folded.length(position)))
+      add(position, 0.95 - 0.6 * Double(distance) / length, .typo)
     }
   }
 
   // MARK: Parts of strings without spaces
 
   private mutating func byParts() {
-    let part = folded.foreign
+    let part = folded.foreign.map(PackedNames.pack)
     guard part.count >= 2, part.count == folded.joined.count else { return }
-    let mask = EditDistance.mask(part)
-    for (position, entry) in index.entries.enumerated() {
-      let whole = entry.foreign
-      guard whole.count >= part.count - 1, (mask & ~entry.foreignMask).nonzeroBitCount <= 1 else {
+    let mask = EditDistance.mask(folded.foreign)
+    for position in index.folded.masks.indices {
+      let lacks = mask & ~index.folded.masks[position]
+      guard lacks.nonzeroBitCount <= 1, index.folded.length(position) >= part.count - 1 else {
         continue
       }
-      if whole.count > part.count, mask & ~entry.foreignMask == 0, whole.hasPart(part) {
+      let whole = index.folded.joined(position)
+      if lacks == 0, whole.count > part.count, whole.hasPart(part) {
         let share = Double(part.count) / Double(whole.count)
-        add(Int32(position), 0.8 + 0.04 * share, .partial)
+        add(position, 0.8 + 0.04 * share, .partial)
         continue
       }
       // One character too many, too few or another, of four at least.
-      guard max(whole.count, part.count) >= 4, entry.latin.isEmpty,
-        let distance = EditDistance.within(1, part, whole), distance == 1
+      guard max(whole.count, part.count) >= 4,
+        index.folded.masks[position] & EditDistance.latinLetters == 0,
+        EditDistance.within(1, part[...], whole) == 1
       else { continue }
-      add(Int32(position), 0.7 + 0.02 * Double(part.count), .typo)
+      add(position, 0.7 + 0.02 * Double(part.count), .typo)
     }
   }
 
@@ -271,16 +304,20 @@ private struct Matcher {
     let scalars = folded.segments[0].scalars
     let isPrefixed = "小阿老大".unicodeScalars.contains { $0.value == scalars[0] }
     guard isPrefixed || scalars[0] == scalars[1] else { return }
-    let character = scalars[1]
+    let character = PackedNames.pack(scalars[1])
+    let mask = EditDistance.mask([scalars[1]])
     let takesSurname = isPrefixed && scalars[0] != Unicode.Scalar("阿").value
-    for (position, entry) in index.entries.enumerated() where entry.surname > 0 {
-      let name = entry.folded.segments[0].scalars
+    for position in index.folded.masks.indices
+    where mask & ~index.folded.masks[position] == 0 {
+      let surname = index.folded.surname(position)
+      guard surname > 0 else { continue }
+      let name = index.folded.joined(position)
       if name.last == character {
-        add(Int32(position), 0.76, .nickname)
-      } else if name[entry.surname...].contains(character) {
-        add(Int32(position), 0.72, .nickname)
-      } else if takesSurname, entry.surname == 1, name[0] == character {
-        add(Int32(position), 0.74, .nickname)
+        add(position, 0.76, .nickname)
+      } else if name.dropFirst(surname).contains(character) {
+        add(position, 0.72, .nickname)
+      } else if takesSurname, surname == 1, name.first == character {
+        add(position, 0.74, .nickname)
       }
     }
   }
@@ -288,33 +325,35 @@ private struct Matcher {
   // MARK: By ear
 
   private mutating func byEar() {
-    let (keys, length) = self.keys.skeleton
-    for position in positions(self.keys.heard) {
-      let similarity = EditDistance.similarity(
-        self.keys.letters, index.entries[Int(position)].letters)
-      // Three syllables that agree are a chance of one in hundreds; two need letters in common.
-      if similarity >= (folded.segments.count > 2 ? 0.1 : 0.2) {
-        add(position, 0.64 + 0.14 * similarity, .ear)
-      }
-    }
-    let letters = self.keys.letters
-    let isForeign = folded.segments.allSatisfy { $0.script == .han }
-    for key in keys {
-      for position in positions(key) {
-        let entry = index.entries[Int(position)]
-        let similarity = EditDistance.similarity(letters, entry.letters)
-        if isForeign {
-          // Chinese characters for a foreign name: vowels come and go.
-          guard !entry.latin.isEmpty, folded.joined.allSatisfy(Transliteration.characters.contains),
-            similarity >= (folded.chineseSurname > 0 ? 0.4 : 0)
-          else { continue }
-          add(position, 0.68 + 0.1 * similarity, .ear)
-        } else {
-          guard similarity >= (length > 2 ? 0.4 : 0.5) else { continue }
-          add(position, 0.66 + 0.12 * similarity, .ear)
+    let (skeletons, length) = keys.skeleton
+    let letters = keys.letters
+    if let heard = keys.heard {
+      for position in index.keys.numbers(heard) {
+        let similarity = EditDistance.similarity(letters, entryLetters(position))
+        // Three syllables that agree are a chance of one in hundreds; two need letters in common.
+        if similarity >= (folded.segments.count > 2 ? 0.1 : 0.2) {
+          add(position, 0.64 + 0.14 * similarity, .ear)
         }
       }
     }
+    let isForeign = folded.segments.allSatisfy { $0.script == .han }
+    let isTransliteration = folded.joined.allSatisfy(Transliteration.characters.contains)
+    let least = isForeign ? (folded.chineseSurname > 0 ? 0.4 : 0) : (length > 2 ? 0.4 : 0.5)
+    for position in skeletons.flatMap(index.keys.numbers) {
+      if isForeign {
+        // Chinese characters for a foreign name: vowels come and go.
+        guard isTransliteration,
+          index.folded.masks[position] & EditDistance.latinLetters != 0
+        else { continue }
+      }
+      let similarity = EditDistance.similarity(letters, entryLetters(position))
+      guard similarity >= least else { continue }
+      add(position, isForeign ? 0.68 + 0.1 * similarity : 0.66 + 0.12 * similarity, .ear)
+    }
+  }
+
+  private func entryLetters(_ position: Int) -> [UInt32] {
+    Keys(index.folded.unpacked(position)).letters
   }
 }
 
@@ -350,11 +389,11 @@ enum Transliteration {
     """.unicodeScalars.map(\.value))
 }
 
-extension [UInt32] {
+extension ArraySlice<UInt16> {
   /// Whether another sequence is contiguous in this one.
-  func hasPart(_ part: [UInt32]) -> Bool {
+  func hasPart(_ part: [UInt16]) -> Bool {
     guard part.count <= count else { return false }
-    return (0...count - part.count).contains { start in
+    return (startIndex...endIndex - part.count).contains { start in
       self[start..<start + part.count].elementsEqual(part)
     }
   }

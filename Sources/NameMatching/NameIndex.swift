@@ -10,269 +10,133 @@ public struct NameEntry: Sendable, Hashable {
   }
 }
 
-/// What a key says when a query and an entry share it.
-enum KeyKind: UInt8 {
-  case fold = 1
-  case sorted, number, hint, core, umlaut
-  case spelling, western, fuzzy, hintSpelling, given, initials, sound, skeleton, kin, ear
-}
-
 /// The strings of one vocabulary, ready to be matched. Immutable; positions are those of the
 /// entries it was made from, the most important first.
+///
+/// About 150 bytes a string, all of them in a few arrays (`bytes`).
 public struct NameIndex: Sendable {
-  struct Entry {
-    var folded: Folded
-    /// All characters that are not Latin, and all that are, each without spaces.
-    var foreign: [UInt32]
-    var latin: [UInt32]
-    var foreignMask: UInt64
-    var latinMask: UInt64
-    /// Characters of the surname, where it is a Chinese name.
-    var surname: Int
-    /// How it is spelled in Latin letters, in its commonest readings.
-    var letters: [UInt32]
+  /// Words that are equal share a token.
+  struct Tokens: Sendable {
+    /// Letters of each word.
+    var mask: [UInt64] = []
+    /// Where a word's characters are among those of all entries.
+    var start: [UInt32] = []
+    var length: [UInt8] = []
+    /// Token by the hash of the word, of its sound, and of groups of names that it is in.
+    var keys = KeyTable()
+    /// Entries by token.
+    var entries = KeyTable()
   }
 
-  struct Token {
-    var text: [UInt32]
-    var mask: UInt64
-    var sound: [UInt8]
-    var entries: [Int32] = []
-  }
-
-  /// The strings themselves.
-  public let phrases: [String]
-  let entries: [Entry]
-  let raw: [String: [Int32]]
-  /// Positions by the hash of a key that they have. A hash alone proves nothing.
-  let keys: [UInt32: [Int32]]
-  let tokens: [Token]
-  let tokenNumbers: [[UInt32]: Int32]
-  let tokensBySound: [[UInt8]: [Int32]]
-  let tokensByNickname: [Int32: [Int32]]
+  var text = PackedText()
+  var folded = PackedNames()
+  /// Entries by the hash of a key that they have.
+  var keys = KeyTable()
+  var tokens = Tokens()
 
   public init(_ names: [NameEntry]) {
     var builder = IndexBuilder()
-    for (position, name) in names.enumerated() { builder.add(name, at: Int32(position)) }
-    phrases = names.map(\.phrase)
-    entries = builder.entries
-    raw = builder.raw
-    keys = builder.keys
-    tokens = builder.tokens
-    tokenNumbers = builder.tokenNumbers
-    tokensBySound = builder.tokensBySound
-    tokensByNickname = builder.tokensByNickname
+    for name in names { builder.add(name) }
+    self = builder.finish()
   }
 
-  public var count: Int { entries.count }
-}
-
-/// The keys of a string, for an entry and a query alike.
-struct Keys {
-  let folded: Folded
-  let units: [Spellings.Unit]
-
-  init(_ folded: Folded) {
+  init(text: PackedText, folded: PackedNames, keys: KeyTable, tokens: Tokens) {
+    self.text = text
     self.folded = folded
-    units = Spellings.units(folded)
+    self.keys = keys
+    self.tokens = tokens
   }
 
-  static func hash(_ scalars: some Sequence<UInt32>, _ kind: KeyKind) -> UInt32 {
-    var hash = KeyHash(kind.rawValue)
-    hash.append(scalars: scalars)
-    return hash.value
-  }
+  /// The number of strings.
+  public var count: Int { text.count }
 
-  var fold: UInt32 { Self.hash(folded.joined, .fold) }
+  /// A string, as it was given.
+  public func phrase(at position: Int) -> String { text[position] }
 
-  var sorted: UInt32? {
-    guard folded.segments.count > 1 else { return nil }
-    let parts = folded.segments.map(\.scalars).sorted { $0.lexicographicallyPrecedes($1) }
-    return Self.hash(parts.joined(separator: [0x20]), .sorted)
-  }
-
-  var number: UInt32? { Numbers.key(folded).map { Self.hash($0, .number) } }
-
-  var spelling: [UInt32] { Spellings.keys(units, kind: KeyKind.spelling.rawValue) }
-  var fuzzy: [UInt32] {
-    Spellings.keys(units, kind: KeyKind.fuzzy.rawValue, Sounds.fuzzy)
-  }
-
-  /// The skeleton of the whole, and its length.
-  var skeleton: (keys: [UInt32], length: Int) {
-    let length = units.reduce(0) { $0 + Sounds.skeleton($1.spellings.first ?? []).count }
-    guard length > 1 else { return ([], length) }
-    return (Spellings.keys(units, kind: KeyKind.skeleton.rawValue, Sounds.skeleton), length)
-  }
-
-  /// How an English ear hears the string, where it is Chinese; nil where it is not.
-  var ear: UInt32? {
-    var codes: [UInt8] = []
-    for unit in units {
-      guard let spelling = unit.spellings.first, !spelling.isEmpty else { return nil }
-      if unit.isHan {
-        codes.append(EnglishEar.pinyin(spelling))
-      } else {
-        guard let syllables = EnglishEar.syllables(of: spelling) else { return nil }
-        codes += syllables.map(EnglishEar.pinyin)
-      }
-    }
-    return codes.count > 1 ? KeyHash(KeyKind.ear.rawValue).appending(codes).value : nil
-  }
-
-  /// How it is spelled, if it is what an English ear made of Chinese.
-  var heard: UInt32? {
-    guard folded.segments.count > 1, folded.segments.allSatisfy({ $0.script == .latin }) else {
-      return nil
-    }
-    let codes = EnglishEar.english(folded.segments.map(Romanisation.latin))
-    return codes.count > 1 ? KeyHash(KeyKind.ear.rawValue).appending(codes).value : nil
-  }
-
-  var kin: [UInt32] {
-    (Tables.kin[folded.joined] ?? []).map {
-      KeyHash(KeyKind.kin.rawValue).appending([UInt8(truncatingIfNeeded: $0)]).value
-    }
-  }
-
-  /// Latin letters of the commonest spelling.
-  var letters: [UInt32] {
-    units.flatMap { ($0.spellings.first ?? []).map { UInt32($0) } }
-  }
-
-  /// Kana by their spelling with short vowels; Latin letters as if they were.
-  static func romaji(_ folded: Folded, rotatedBy turn: Int = 0) -> UInt32 {
-    var parts = folded.segments.map(Romanisation.latin)
-    if turn > 0 { parts = Array(parts[turn...] + parts[..<turn]) }
-    return KeyHash(KeyKind.hintSpelling.rawValue)
-      .appending(Romanisation.shortVowels(Array(parts.joined()))).value
+  /// Memory that the index takes, in bytes.
+  public var bytes: Int {
+    text.bytes + folded.bytes + keys.bytes + tokens.keys.bytes + tokens.entries.bytes
+      + tokens.mask.count * 13
   }
 }
 
-private struct IndexBuilder {
-  var entries: [NameIndex.Entry] = []
-  var raw: [String: [Int32]] = [:]
-  var keys: [UInt32: [Int32]] = [:]
-  var tokens: [NameIndex.Token] = []
-  var tokenNumbers: [[UInt32]: Int32] = [:]
-  var tokensBySound: [[UInt8]: [Int32]] = [:]
-  var tokensByNickname: [Int32: [Int32]] = [:]
+/// Strings one after another.
+struct PackedText: Sendable {
+  private var utf8: [UInt8] = []
+  private var ends: [UInt32] = []
 
-  mutating func add(_ name: NameEntry, at position: Int32) {
-    raw[name.phrase, default: []].append(position)
-    let folded = Folding.fold(name.phrase)
-    let forms = Keys(folded)
-    func put(_ key: UInt32?) {
-      guard let key, keys[key]?.last != position else { return }
-      keys[key, default: []].append(position)
-    }
-    let surname = folded.chineseSurname
-    let isLatin = folded.segments.allSatisfy { $0.script == .latin || $0.script == .digits }
-    entries.append(
-      NameIndex.Entry(
-        folded: folded, foreign: folded.foreign, latin: folded.latin,
-        foreignMask: EditDistance.mask(folded.foreign),
-        latinMask: EditDistance.mask(folded.latin), surname: surname, letters: forms.letters))
-    guard !folded.isEmpty else { return }
+  var count: Int { ends.count }
+  var bytes: Int { utf8.count + ends.count * 4 }
 
-    put(forms.fold)
-    put(forms.sorted)
-    put(forms.number)
-    if let core = folded.core {
-      put(Keys.hash(folded.segments[..<core].flatMap(\.scalars), .core))
-    }
-    if let umlauts = Umlauts.spelledOut(name.phrase) {
-      put(Keys.hash(Folding.fold(umlauts).joined, .fold))
-    }
-    forms.spelling.forEach(put)
-    forms.fuzzy.forEach(put)
-    forms.skeleton.keys.forEach(put)
-    Spellings.initials(forms.units, kind: KeyKind.initials.rawValue).forEach(put)
-    forms.kin.forEach(put)
-    put(forms.ear)
-    if surname > 0 {
-      let given = forms.units[surname...]
-      Spellings.keys(given + forms.units[..<surname], kind: KeyKind.spelling.rawValue).forEach(put)
-      Spellings.keys(given, kind: KeyKind.given.rawValue).forEach(put)
-    } else if folded.segments.count == 2, !isLatin {
-      // "Kevin 孙飞思" is also called 孙飞思 Kevin.
-      let split = forms.units.firstIndex { $0.segment == 1 } ?? 0
-      Spellings.keys(
-        forms.units[split...] + forms.units[..<split], kind: KeyKind.spelling.rawValue
-      ).forEach(put)
-    }
-    if folded.segments.contains(where: { $0.script == .kana || $0.script == .hangul }) {
-      put(Keys.romaji(folded))
-    }
-    if let hint = name.hint {
-      let spoken = Folding.fold(hint)
-      put(Keys.hash(spoken.joined, .hint))
-      put(Keys.romaji(spoken))
-      if spoken.segments.count == 2 { put(Keys.romaji(spoken, rotatedBy: 1)) }
-    }
-    addTokens(of: folded, position)
+  mutating func append(_ string: String) {
+    utf8.append(contentsOf: string.utf8)
+    ends.append(UInt32(utf8.count))
   }
 
-  private mutating func addTokens(of folded: Folded, _ position: Int32) {
-    for segment in folded.segments where segment.script.hasWords {
-      let number: Int32
-      if let known = tokenNumbers[segment.scalars] {
-        number = known
-      } else {
-        number = Int32(tokens.count)
-        let sound = Sounds.key(Romanisation.latin(segment))
-        tokens.append(
-          NameIndex.Token(
-            text: segment.scalars, mask: EditDistance.mask(segment.scalars), sound: sound))
-        tokenNumbers[segment.scalars] = number
-        tokensBySound[sound, default: []].append(number)
-        for group in Tables.nicknames[segment.scalars] ?? [] {
-          tokensByNickname[group, default: []].append(number)
-        }
-      }
-      if tokens[Int(number)].entries.last != position {
-        tokens[Int(number)].entries.append(position)
-      }
-    }
+  subscript(position: Int) -> String {
+    let start = position == 0 ? 0 : Int(ends[position - 1])
+    return String(decoding: utf8[start..<Int(ends[position])], as: UTF8.self)
   }
 }
 
-extension Folded {
-  /// All that is not in Latin letters, without spaces.
-  var foreign: [UInt32] {
-    segments.lazy.filter { $0.script != .latin }.flatMap(\.scalars)
+/// Folded strings one after another: characters in 16 bits (those beyond share the private area),
+/// segments as script and length.
+struct PackedNames: Sendable {
+  private(set) var characters: [UInt16] = []
+  private var segments: [UInt16] = []
+  private var starts: [UInt32] = [0]
+  private var segmentStarts: [UInt32] = [0]
+  private(set) var masks: [UInt64] = []
+  /// Characters of a Chinese surname, and segments before a bracket.
+  private var surnames: [UInt8] = []
+
+  var bytes: Int {
+    characters.count * 2 + segments.count * 2 + starts.count * 8 + masks.count * 9
   }
 
-  /// All that is in Latin letters, without spaces.
-  var latin: [UInt32] {
-    segments.lazy.filter { $0.script == .latin }.flatMap(\.scalars)
+  static func pack(_ scalar: UInt32) -> UInt16 {
+    scalar < 0x10000 ? UInt16(scalar) : 0xE000 | UInt16(scalar & 0x1FFF)
   }
 
-  /// Characters of the surname, where the whole is a Chinese name of two to four characters.
-  var chineseSurname: Int {
-    let parts = segments[..<(core ?? segments.count)]
-    guard parts.count == 1, let name = parts.first, name.script == .han,
-      (2...4).contains(name.scalars.count)
-    else { return 0 }
-    if name.scalars.count > 2,
-      Tables.compoundSurnames[Tables.pair(name.scalars[0], name.scalars[1])] != nil
-    {
-      return 2
+  mutating func append(_ folded: Folded) {
+    for segment in folded.segments {
+      // A word of more characters is longer than anything that is compared with it.
+      let length = min(segment.scalars.count, 0x1FFF)
+      segments.append(UInt16(segment.script.rawValue) << 13 | UInt16(length))
+      for scalar in segment.scalars.prefix(length) { characters.append(Self.pack(scalar)) }
     }
-    return name.scalars.count < 4 && Tables.surnames.contains(name.scalars[0]) ? 1 : 0
+    let start = Int(starts[starts.count - 1])
+    masks.append(EditDistance.mask(characters[start...].lazy.map { UInt32($0) }))
+    starts.append(UInt32(characters.count))
+    segmentStarts.append(UInt32(segments.count))
+    surnames.append(UInt8(folded.chineseSurname))
   }
-}
 
-/// German and Nordic letters as two: ä is ae beside a.
-enum Umlauts {
-  private static let pairs: [Character: String] = [
-    "ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue",
-    "Ø": "Oe", "Å": "Aa",
-  ]
+  /// All characters of an entry, without spaces.
+  func joined(_ position: Int) -> ArraySlice<UInt16> {
+    characters[Int(starts[position])..<Int(starts[position + 1])]
+  }
 
-  /// Nil where there are none.
-  static func spelledOut(_ text: String) -> String? {
-    guard text.contains(where: { pairs[$0] != nil }) else { return nil }
-    return text.reduce(into: "") { $0 += pairs[$1] ?? String($1) }
+  func length(_ position: Int) -> Int { Int(starts[position + 1] - starts[position]) }
+
+  func segmentCount(_ position: Int) -> Int {
+    Int(segmentStarts[position + 1] - segmentStarts[position])
+  }
+
+  func surname(_ position: Int) -> Int { Int(surnames[position]) }
+
+  /// The segments of an entry again.
+  func unpacked(_ position: Int) -> Folded {
+    var folded = Folded()
+    var start = Int(starts[position])
+    for segment in segments[Int(segmentStarts[position])..<Int(segmentStarts[position + 1])] {
+      let end = start + Int(segment & 0x1FFF)
+      folded.segments.append(
+        Segment(
+          script: Script(rawValue: UInt8(segment >> 13))!,
+          scalars: characters[start..<end].map { UInt32($0) }))
+      start = end
+    }
+    return folded
   }
 }

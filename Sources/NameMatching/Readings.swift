@@ -57,6 +57,9 @@ enum Readings {
     return copy.code(of: text)
   }
 
+  /// All syllables, by number; the first is none.
+  static var allSyllables: [[UInt8]] { table.syllables }
+
   /// The letters of a reading's syllable.
   static func letters(_ code: Code) -> [UInt8] { table.syllables[Int(code >> 3)] }
 

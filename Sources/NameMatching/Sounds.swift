@@ -18,14 +18,14 @@ enum Sounds {
       let place = index + offset
       return place >= 0 && place < word.count ? word[place] : 0
     }
-    func put(_ code: Character) {
-      let byte = code.asciiValue!
+    func put(_ code: Unicode.Scalar) {
+      let byte = UInt8(ascii: code)
       if out.last != byte { out.append(byte) }
     }
     while index < word.count {
       let next = at(1)
       var width = 1
-      switch Character(Unicode.Scalar(word[index])) {
+      switch Unicode.Scalar(word[index]) {
       case "a", "e", "i", "o", "u":
         if index == 0 { put("A") }
       case "y":
@@ -125,14 +125,14 @@ enum Sounds {
       let place = index + offset
       return place >= 0 && place < word.count ? word[place] : 0
     }
-    func put(_ code: Character) { out.append(code.asciiValue!) }
+    func put(_ code: Unicode.Scalar) { out.append(UInt8(ascii: code)) }
     while index < word.count {
       let letter = word[index]
       let next = at(1)
       var width = 1
       // A doubled consonant is one.
       if letter == next, !isVowel(letter) { width = 2 }
-      switch Character(Unicode.Scalar(letter)) {
+      switch Unicode.Scalar(letter) {
       case "b", "p":
         if letter == UInt8(ascii: "p"), next == UInt8(ascii: "h") {
           put("F")

@@ -1,14 +1,38 @@
 /// The ways in which a folded string may be spelled in Latin letters, as hashes of keys.
 enum Spellings {
-  /// Combinations of readings that are followed, the commonest first.
-  private static let most = 8
-
-  /// One piece of a string and its spellings.
+  /// One piece of a string and its spellings: readings of a Han character, or words.
   struct Unit {
-    var spellings: [[UInt8]]
-    var isHan = false
+    private var readings: SIMD4<Readings.Code> = .zero
+    private var words: [[UInt8]] = []
+    let isHan: Bool
+    /// The number of spellings, the commonest first.
+    let count: Int
     /// The segment that it is of.
-    var segment: Int
+    let segment: Int
+
+    init(readings codes: [Readings.Code], segment: Int) {
+      for (index, code) in codes.prefix(3).enumerated() { readings[index] = code }
+      isHan = true
+      count = min(codes.count, 3)
+      self.segment = segment
+    }
+
+    init(words: [[UInt8]], segment: Int) {
+      self.words = words
+      isHan = false
+      count = words.count
+      self.segment = segment
+    }
+
+    /// Of the commonest spelling.
+    var skeletonLength: Int { count > 0 ? form(.skeleton, 0).count : 0 }
+
+    func form(_ form: Form, _ index: Int) -> [UInt8] {
+      isHan ? form.of(readings[index]) : form.of(words[index])
+    }
+
+    /// The commonest spelling.
+    var letters: [UInt8] { count > 0 ? form(.plain, 0) : [] }
   }
 
   /// Units of a string: a Han character each, a word each of all else.
@@ -25,7 +49,7 @@ enum Spellings {
         for name in Tables.transliterations[spellings[0]] ?? [] {
           spellings.append(name.flatMap { Readings.of($0).first.map(Readings.letters) ?? [] })
         }
-        units.append(Unit(spellings: spellings, segment: number))
+        units.append(Unit(words: spellings, segment: number))
       case .hangul:
         var spellings = [Romanisation.latin(segment)]
         if segment.scalars.count > 1, let first = segment.scalars.first {
@@ -35,8 +59,8 @@ enum Spellings {
             spellings.append(Array(surname.utf8) + given)
           }
         }
-        units.append(Unit(spellings: spellings, segment: number))
-      default: units.append(Unit(spellings: [Romanisation.latin(segment)], segment: number))
+        units.append(Unit(words: spellings, segment: number))
+      default: units.append(Unit(words: [Romanisation.latin(segment)], segment: number))
       }
     }
     return units
@@ -48,52 +72,72 @@ enum Spellings {
       if index == 0, scalars.count > 2,
         let pair = Tables.compoundSurnames[Tables.pair(scalars[0], scalars[1])]
       {
-        for code in [pair.0, pair.1] {
-          units.append(
-            Unit(spellings: [Readings.letters(code)], isHan: true, segment: number))
-        }
+        units.append(Unit(readings: [pair.0], segment: number))
+        units.append(Unit(readings: [pair.1], segment: number))
         index = 2
         continue
       }
       let isSurname = index == 0 && (2...4).contains(scalars.count)
-      var codes = Readings.of(scalars[index], asSurname: isSurname)
-      if codes.count > 3 { codes.removeLast(codes.count - 3) }
-      units.append(
-        Unit(spellings: codes.map(Readings.letters), isHan: true, segment: number))
+      let codes = Readings.of(scalars[index], asSurname: isSurname)
+      units.append(Unit(readings: codes, segment: number))
       index += 1
     }
   }
 
-  /// Hashes of all spellings of the units one after another.
-  static func keys(
-    _ units: some Collection<Unit>, kind: UInt8, _ form: ([UInt8]) -> [UInt8] = { $0 }
-  ) -> [UInt32] {
-    var hashes = [KeyHash(kind)]
-    for unit in units {
-      guard let first = unit.spellings.first else { return [] }
-      let firstForm = form(first)
-      var next = hashes.map { $0.appending(firstForm) }
-      for spelling in unit.spellings.dropFirst() where next.count < most {
-        let other = form(spelling)
-        guard other != firstForm else { continue }
-        for hash in hashes where next.count < most { next.append(hash.appending(other)) }
+  /// How a key takes a spelling.
+  enum Form {
+    case plain, fuzzy, skeleton, initial
+
+    func of(_ spelling: [UInt8]) -> [UInt8] {
+      switch self {
+      case .plain: spelling
+      case .fuzzy: Sounds.fuzzy(spelling)
+      case .skeleton: Sounds.skeleton(spelling)
+      case .initial: Array(spelling.prefix(1))
       }
-      hashes = next
     }
-    var unique: [UInt32] = []
-    for hash in hashes where !unique.contains(hash.value) { unique.append(hash.value) }
-    return unique
+
+    /// The same for the syllable of a reading, from a table.
+    func of(_ reading: Readings.Code) -> [UInt8] {
+      let syllable = Int(Readings.syllable(reading))
+      switch self {
+      case .plain: return Readings.letters(reading)
+      case .fuzzy: return Form.fuzzySyllables[syllable]
+      case .skeleton: return Form.skeletonSyllables[syllable]
+      case .initial: return Form.initials[syllable]
+      }
+    }
+
+    private static let fuzzySyllables = Readings.allSyllables.map(Sounds.fuzzy)
+    private static let skeletonSyllables = Readings.allSyllables.map(Sounds.skeleton)
+    private static let initials = Readings.allSyllables.map { Array($0.prefix(1)) }
   }
 
-  /// The hash of the first letters of Han characters (and whole words of all else); nil where that
-  /// says too little.
-  static func initials(_ units: [Unit], kind: UInt8) -> [UInt32] {
-    guard units.count >= 2, units.count(where: \.isHan) >= 2 else { return [] }
-    let short = units.map { unit in
-      Unit(
-        spellings: unit.isHan ? unit.spellings.map { [$0[0]] } : unit.spellings,
-        isHan: unit.isHan, segment: unit.segment)
+  /// Hashes of all spellings of the units one after another.
+  static func keys(
+    _ units: some Collection<Unit>, _ kind: KeyKind, _ form: Form = .plain
+  ) -> [UInt32] {
+    var hash = KeyHash(kind)
+    for unit in units {
+      if unit.count == 1 {
+        hash.append(unit.form(form, 0))
+      } else {
+        guard unit.count > 0 else { return [] }
+        hash.append(anyOf: (0..<unit.count).map { unit.form(form, $0) })
+      }
     }
-    return keys(short, kind: kind)
+    return hash.values
+  }
+
+  /// Hashes of the first letters of Han characters (and whole words of all else); none where that
+  /// says too little.
+  static func initials(_ units: [Unit]) -> [UInt32] {
+    guard units.count >= 2, units.count(where: \.isHan) >= 2 else { return [] }
+    var hash = KeyHash(.initials)
+    for unit in units {
+      guard unit.count > 0 else { return [] }
+      hash.append(anyOf: (0..<unit.count).map { unit.form(unit.isHan ? .initial : .plain, $0) })
+    }
+    return hash.values
   }
 }

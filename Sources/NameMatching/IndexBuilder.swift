@@ -1,0 +1,94 @@
+/// Makes an index, a string at a time.
+struct IndexBuilder {
+  private var text = PackedText()
+  private var folded = PackedNames()
+  private var keys = KeyTable()
+  private var tokens = NameIndex.Tokens()
+  private var numbers: [[UInt32]: Int] = [:]
+
+  mutating func add(_ name: NameEntry) {
+    let position = text.count
+    let folded = Folding.fold(name.phrase)
+    let forms = Keys(folded)
+    text.append(name.phrase)
+    let start = self.folded.characters.count
+    self.folded.append(folded)
+    keys.add(Keys.raw(name.phrase), position)
+    guard !folded.isEmpty else { return }
+    addWhole(forms, name, position)
+    addSounds(forms, position)
+    if let hint = name.hint { addHint(hint, position) }
+    addTokens(of: folded, from: start, position)
+  }
+
+  private mutating func addWhole(_ forms: Keys, _ name: NameEntry, _ position: Int) {
+    keys.add(forms.fold, position)
+    if let sorted = forms.sorted { keys.add(sorted, position) }
+    if let number = forms.number { keys.add(number, position) }
+    if let core = forms.folded.core {
+      keys.add(Keys.hash(forms.folded.segments[..<core].flatMap(\.scalars), .core), position)
+    }
+    if let umlauts = Umlauts.spelledOut(name.phrase) {
+      keys.add(Keys.hash(Folding.fold(umlauts).joined, .fold), position)
+    }
+    for key in forms.kin { keys.add(key, position) }
+  }
+
+  private mutating func addSounds(_ forms: Keys, _ position: Int) {
+    // Plain spellings are checked among those that share a fuzzy one.
+    for key in Spellings.keys(forms.units, .fuzzy, .fuzzy) { keys.add(key, position) }
+    if let turned = forms.turned {
+      for key in Spellings.keys(turned, .fuzzy, .fuzzy) { keys.add(key, position) }
+    }
+    let surname = forms.folded.chineseSurname
+    if surname > 0 {
+      for key in Spellings.keys(forms.units[surname...], .given) { keys.add(key, position) }
+    }
+    for key in forms.skeleton.keys { keys.add(key, position) }
+    for key in Spellings.initials(forms.units) { keys.add(key, position) }
+    if let ear = forms.ear { keys.add(ear, position) }
+    if forms.folded.segments.contains(where: { $0.script == .kana || $0.script == .hangul }) {
+      keys.add(Keys.romaji(forms.folded), position)
+    }
+  }
+
+  private mutating func addHint(_ hint: String, _ position: Int) {
+    let spoken = Folding.fold(hint)
+    guard !spoken.isEmpty else { return }
+    keys.add(Keys.hash(spoken.joined, .hint), position)
+    keys.add(Keys.romaji(spoken), position)
+    if spoken.segments.count == 2 { keys.add(Keys.romaji(spoken, rotatedBy: 1), position) }
+  }
+
+  private mutating func addTokens(of folded: Folded, from start: Int, _ position: Int) {
+    var start = start
+    for segment in folded.segments {
+      defer { start += min(segment.scalars.count, 0x1FFF) }
+      guard segment.script.hasWords, segment.scalars.count < 64 else { continue }
+      let number: Int
+      if let known = numbers[segment.scalars] {
+        number = known
+      } else {
+        number = tokens.mask.count
+        numbers[segment.scalars] = number
+        tokens.mask.append(EditDistance.mask(segment.scalars))
+        tokens.start.append(UInt32(start))
+        tokens.length.append(UInt8(segment.scalars.count))
+        tokens.keys.add(Keys.hash(segment.scalars, .word), number)
+        let sound = Sounds.key(Romanisation.latin(segment))
+        if !sound.isEmpty { tokens.keys.add(Keys.hash(sound, .sound), number) }
+        for group in Tables.nicknames[segment.scalars] ?? [] {
+          tokens.keys.add(Keys.hash(group: group, .nickname), number)
+        }
+      }
+      tokens.entries.add(UInt32(number), position)
+    }
+  }
+
+  consuming func finish() -> NameIndex {
+    keys.finish()
+    tokens.keys.finish()
+    tokens.entries.finish()
+    return NameIndex(text: text, folded: folded, keys: keys, tokens: tokens)
+  }
+}
