@@ -8,14 +8,41 @@ enum Phrases {
     var hasSpaces: Bool
   }
 
-  static let carriers = patterns("carriers.txt")
-  static let titles = patterns("titles.txt")
+  /// Patterns by what a text has to begin or to end with.
+  struct Patterns {
+    private var byPrefix: [UInt32: [Pattern]] = [:]
+    private var bySuffix: [UInt32: [Pattern]] = [:]
+
+    init(_ patterns: [Pattern]) {
+      for pattern in patterns {
+        if let first = pattern.prefix.first {
+          byPrefix[first, default: []].append(pattern)
+        } else if let last = pattern.suffix.last {
+          bySuffix[last, default: []].append(pattern)
+        }
+      }
+    }
+
+    /// Those that may fit a text without spaces at its ends.
+    func around(_ text: ArraySlice<UInt32>) -> [Pattern] {
+      guard let first = text.first, let last = text.last else { return [] }
+      return (byPrefix[first] ?? []) + (bySuffix[last] ?? [])
+    }
+  }
+
+  static let carriers = Patterns(patterns("carriers.txt"))
+  static let titles = Patterns(patterns("titles.txt"))
+
+  /// Words that mean all that there is, folded.
+  static let everyone = Set(
+    Tables.lines("everyone.txt").map { Folding.fold(String($0)).joined })
 
   private static func patterns(_ name: String) -> [Pattern] {
     Tables.lines(name).flatMap { line in
       expand(String(line)).compactMap { text -> Pattern? in
         let sides = text.split(separator: "…", omittingEmptySubsequences: false)
-        guard sides.count == 2 else { return nil }
+        // Words that may all be missing leave a pattern that says nothing.
+        guard sides.count == 2, !(sides[0].isEmpty && sides[1].isEmpty) else { return nil }
         let pattern = Pattern(
           prefix: normal(sides[0]), suffix: normal(sides[1]),
           hasSpaces: text.contains(" "))
@@ -57,13 +84,18 @@ enum Phrases {
 
   /// The names that may stand in a phrase, the longest carrier first; never the phrase itself.
   /// A name that is empty says that the phrase is a carrier alone.
-  static func names(in phrase: String, _ patterns: [Pattern] = carriers) -> [String] {
+  static func names(in phrase: String, _ patterns: Patterns = carriers) -> [String] {
     let scalars = Array(phrase.unicodeScalars)
     let text = normal(phrase)
     guard text.count == scalars.count else { return [] }
+    var trimmed = text[...]
+    while trimmed.first == 0x20 { trimmed.removeFirst() }
+    while let last = trimmed.last, [0x20, 0x2E, 0x3F, 0x21, 0x3002, 0x2C].contains(last) {
+      trimmed.removeLast()
+    }
     var names: [String] = []
-    for pattern in patterns {
-      guard let range = pattern.name(in: text) else { continue }
+    for pattern in patterns.around(trimmed) {
+      guard let range = pattern.name(in: trimmed) else { continue }
       var view = String.UnicodeScalarView()
       view.append(contentsOf: scalars[range])
       let name = String(view)
@@ -73,14 +105,111 @@ enum Phrases {
   }
 }
 
+// MARK: Sentences
+
+extension Phrases {
+  /// The phrase, and what it is without the app that is to do it ("用QQ…", "… with Telegram") and
+  /// without what is to be said ("…说你好", "… that I'm late").
+  static func clauses(of phrase: String) -> [String] {
+    var clauses = [phrase]
+    // Searching for each word costs more than most resolutions, so look first.
+    guard
+      phrase.unicodeScalars.contains(where: clauseMarks.contains)
+        || phrase.split(separator: " ").dropFirst().contains(where: clauseWords.contains)
+    else { return clauses }
+    if let clause = withoutApp(phrase) { clauses.append(clause) }
+    for clause in clauses {
+      if let cut = cut(clause) { clauses.append(cut) }
+    }
+    return clauses
+  }
+
+  private static let clauseMarks = Set("用说，,:：".unicodeScalars)
+  private static let clauseWords: Set<Substring> = [
+    "using", "with", "avec", "con", "mit", "on", "sur", "that", "saying", "que", "dass", "say",
+    "disant",
+  ]
+
+  private static func withoutApp(_ phrase: String) -> String? {
+    let text = phrase.drop(while: \.isWhitespace)
+    if text.hasPrefix("用") || text.hasPrefix("使用") {
+      let rest = text.drop { $0 == "使" || $0 == "用" }
+      guard let verb = rest.prefix(20).firstIndex(where: { "给发打跟告联".contains($0) }),
+        verb != rest.startIndex
+      else { return nil }
+      return String(rest[verb...])
+    }
+    for word in [" using ", " with ", " avec ", " con ", " mit ", " on ", " sur "] {
+      // The last words name the app, so that they are few.
+      guard let range = text.ranges(of: word).last,
+        text[range.upperBound...].split(separator: " ").count <= 2
+      else { continue }
+      return String(text[..<range.lowerBound])
+    }
+    return nil
+  }
+
+  private static func cut(_ clause: String) -> String? {
+    let marks = [
+      "说", "，", ", ", ": ", "：", " that ", " saying ", " que ", " dass ", " and say ", " disant ",
+    ]
+    let cuts = marks.compactMap { mark in
+      clause.firstRange(of: mark).flatMap { range in
+        clause.distance(from: clause.startIndex, to: range.lowerBound) > 1 ? range.lowerBound : nil
+      }
+    }
+    return cuts.min().map { String(clause[..<$0]) }
+  }
+
+  /// The first one to three words of a name that may be followed by what is to be said, the longest
+  /// first, with the number of words behind them.
+  static func leads(of name: String) -> [(name: String, rest: Int)] {
+    let words = name.split(separator: " ")
+    guard words.count > 2 else { return [] }
+    return (1..<min(4, words.count - 1)).reversed().map {
+      (words[..<$0].joined(separator: " "), words.count - $0)
+    }
+  }
+
+  /// Whether there is a conjunction in a phrase.
+  static func mayNameSeveral(_ phrase: String) -> Bool {
+    phrase.unicodeScalars.contains(where: conjunctions.contains)
+      || phrase.split(separator: " ").contains(where: conjunctionWords.contains)
+  }
+
+  private static let conjunctions = Set(",&+、，和跟与と".unicodeScalars)
+  private static let conjunctionWords: Set<Substring> = [
+    "and", "et", "und", "y", "e", "그리고", "하고",
+  ]
+
+  /// The ways to read a name as several names, two to ten.
+  static func several(in name: String) -> [[String]] {
+    let conjunctions = [
+      [", ", " and ", " & ", " + ", "、", "，"], [", ", " et ", " und ", " y ", " e "],
+      ["和", "、", "，"], ["跟", "、"], ["与", "、"], ["と", "、"], ["그리고"], ["하고"],
+    ]
+    var readings: [[String]] = []
+    for separators in conjunctions {
+      var parts = [name]
+      for separator in separators {
+        parts = parts.flatMap { part in
+          part.ranges(of: separator).isEmpty
+            ? [part] : part.split(separator: separator).map(String.init)
+        }
+      }
+      parts = parts.map { part in
+        // "Tom, Jerry, and Ann"
+        part.hasPrefix("and ") ? String(part.dropFirst(4)) : part
+      }
+      if (2...10).contains(parts.count), !readings.contains(parts) { readings.append(parts) }
+    }
+    return readings
+  }
+}
+
 extension Phrases.Pattern {
   /// Where the name is in a text that the pattern fits.
-  fileprivate func name(in text: [UInt32]) -> Range<Int>? {
-    var text = text[...]
-    while text.first == 0x20 { text.removeFirst() }
-    while let last = text.last, [0x20, 0x2E, 0x3F, 0x21, 0x3002, 0x2C].contains(last) {
-      text.removeLast()
-    }
+  fileprivate func name(in text: ArraySlice<UInt32>) -> Range<Int>? {
     // The carrier may be all that there is: "给 ", "my friend".
     let bare = prefix.last == 0x20 ? prefix.dropLast() : prefix[...]
     if suffix.isEmpty, !bare.isEmpty, text.elementsEqual(bare) {

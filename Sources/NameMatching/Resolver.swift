@@ -8,6 +8,9 @@ public struct Resolution: Sendable {
   public var outcome: ResolutionOutcome
   /// Best first; with success and confirmation the first is the value.
   public var candidates: [NameMatch]
+  /// Where the phrase names several: each of them, in order. The outcome is then that of the part
+  /// that is least clear, and the candidates are those of the first part.
+  public var parts: [(phrase: String, resolution: Resolution)] = []
 
   public init(_ outcome: ResolutionOutcome, _ candidates: [NameMatch] = []) {
     self.outcome = outcome
@@ -15,12 +18,16 @@ public struct Resolution: Sendable {
   }
 }
 
-/// Turns matches into outcomes.
+/// Turns phrases into outcomes.
 public struct Resolver: Sendable {
   /// Below it nobody is offered.
   static let threshold = 0.62
   /// Rivals that are at most so far behind the best are as good.
   static let margin = 0.025
+  /// What is cut out of a phrase has to be this good: there is a name in almost every sentence.
+  static let certain = 0.78
+  /// Candidates that Siri shows (`INIntentResolutionResult`): as few as possible, at most five.
+  public static let shown = 5
 
   public let index: NameIndex
 
@@ -28,15 +35,35 @@ public struct Resolver: Sendable {
 
   /// Resolves a phrase that was spoken or typed.
   ///
-  /// - Parameter limit: candidates, at most.
-  public func resolve(_ phrase: String, limit: Int = 5) -> Resolution {
+  /// - Parameters:
+  ///   - limit: candidates, at most.
+  ///   - allowsAll: whether "all" and "everyone" mean all strings, as with lists, but not people.
+  ///   - preference: sorts candidates that are equally good, the highest first; then the order of
+  ///     the vocabulary counts. It never makes a success.
+  public func resolve(
+    _ phrase: String, limit: Int = shown, allowsAll: Bool = false,
+    preference: (Int) -> Double = { _ in 0 }
+  ) -> Resolution {
     let plain = index.matches(phrase)
     // What is called so itself is meant, whatever else it may say: "Tell Williams".
-    if let best = plain.first, best.reason.isIdentity { return outcome(plain, limit) }
-    if Folding.fold(phrase).isEmpty, !hasSymbols(phrase) { return Resolution(.needsValue) }
+    if plain.first?.reason.isIdentity == true { return outcome(plain, limit, preference) }
+    if allowsAll, let all = everyone(phrase, limit, preference) { return all }
+    if Phrases.mayNameSeveral(phrase), let several = several(phrase, limit, preference) {
+      return several
+    }
+    guard let matches = best(for: phrase, plain) else { return Resolution(.needsValue) }
+    return outcome(matches, limit, preference)
+  }
+
+  // MARK: Phrases
+
+  /// What fits a phrase best, whatever stands around the name; nil where there is no name.
+  private func best(for phrase: String, _ plain: [NameMatch]) -> [NameMatch]? {
+    if Folding.fold(phrase).isEmpty, !hasSymbols(phrase) { return nil }
     var best = plain
     var isCarrierAlone = false
-    for name in names(in: phrase) {
+    let names = names(in: phrase)
+    for name in names {
       if Folding.fold(name).isEmpty {
         isCarrierAlone = true
         continue
@@ -44,24 +71,41 @@ public struct Resolver: Sendable {
       let matches = index.matches(name)
       if let match = matches.first, match.score > (best.first?.score ?? 0) { best = matches }
     }
-    if isCarrierAlone { return Resolution(.needsValue) }
-    if best.first.map({ $0.score < Self.threshold }) ?? true {
-      for name in Phrases.names(in: phrase, Phrases.titles) where !Folding.fold(name).isEmpty {
-        let matches = index.matches(name)
-        if let match = matches.first, match.score * 0.95 > (best.first?.score ?? 0) {
-          best = matches.map {
-            NameMatch(position: $0.position, score: min($0.score * 0.95, 0.9), reason: .partial)
-          }
-        }
-      }
-    }
-    return outcome(best, limit)
+    if isCarrierAlone { return nil }
+    if (best.first?.score ?? 0) < Self.threshold { best = inside(phrase, names, best) }
+    return best
   }
 
-  /// Names within carriers, and carriers within carriers.
+  /// Names with a title, and names before what is to be said: "tell Jon I'm late".
+  private func inside(_ phrase: String, _ names: [String], _ known: [NameMatch]) -> [NameMatch] {
+    var best = known
+    for name in Phrases.names(in: phrase, Phrases.titles) where !Folding.fold(name).isEmpty {
+      let matches = index.matches(name).map {
+        NameMatch(position: $0.position, score: min($0.score, 0.9) * 0.95, reason: .partial)
+      }
+      if let match = matches.first, match.score > (best.first?.score ?? 0) { best = matches }
+    }
+    if (best.first?.score ?? 0) >= Self.threshold { return best }
+    for name in names {
+      for lead in Phrases.leads(of: name) {
+        // A full name of somebody else begins with a first name, too.
+        let matches = index.matches(lead.name)
+        guard let match = matches.first, match.score >= Self.certain else { continue }
+        if match.reason.isIdentity || lead.rest > 2 { return matches }
+      }
+    }
+    return best
+  }
+
+  /// Names within carriers, and carriers within carriers, with and without what is to be said.
   private func names(in phrase: String) -> [String] {
-    var names = Phrases.names(in: phrase)
-    for name in names { names += Phrases.names(in: name) }
+    var names: [String] = []
+    for clause in Phrases.clauses(of: phrase) {
+      if clause != phrase { names.append(clause) }
+      let carried = Phrases.names(in: clause)
+      names += carried
+      for name in carried { names += Phrases.names(in: name) }
+    }
     return names
   }
 
@@ -72,15 +116,63 @@ public struct Resolver: Sendable {
     }
   }
 
-  private func outcome(_ matches: [NameMatch], _ limit: Int) -> Resolution {
+  // MARK: All and several
+
+  private func everyone(
+    _ phrase: String, _ limit: Int, _ preference: (Int) -> Double
+  ) -> Resolution? {
+    let said = ([phrase] + Phrases.names(in: phrase)).map { Folding.fold($0).joined }
+    guard said.contains(where: Phrases.everyone.contains) else { return nil }
+    let all = (0..<index.count).map { NameMatch(position: $0, score: 0.7, reason: .partial) }
+    return outcome(all, limit, preference)
+  }
+
+  private func several(
+    _ phrase: String, _ limit: Int, _ preference: (Int) -> Double
+  ) -> Resolution? {
+    for name in [phrase] + names(in: phrase) {
+      for parts in Phrases.several(in: name) {
+        let resolutions = parts.map { part -> (phrase: String, resolution: Resolution) in
+          let plain = index.matches(part)
+          let isNamed = plain.first?.reason.isIdentity == true
+          guard let matches = isNamed ? plain : best(for: part, plain) else {
+            return (part, Resolution(.needsValue))
+          }
+          return (part, outcome(matches, limit, preference))
+        }
+        // Each part has to be somebody, or the conjunction is part of a name.
+        guard
+          resolutions.allSatisfy({ ($0.resolution.candidates.first?.score ?? 0) >= Self.certain })
+        else { continue }
+        let found = Set(resolutions.map { $0.resolution.candidates[0].position })
+        guard found.count == parts.count else { continue }
+        var whole = Resolution(.success, resolutions[0].resolution.candidates)
+        for outcome in [ResolutionOutcome.disambiguation, .confirmationRequired]
+        where resolutions.contains(where: { $0.resolution.outcome == outcome }) {
+          whole.outcome = outcome
+          break
+        }
+        whole.parts = resolutions
+        return whole
+      }
+    }
+    return nil
+  }
+
+  // MARK: Outcomes
+
+  private func outcome(
+    _ matches: [NameMatch], _ limit: Int, _ preference: (Int) -> Double
+  ) -> Resolution {
     guard let best = matches.first, best.score >= Self.threshold else {
       return Resolution(.unsupported)
     }
     let margin = best.reason.isIdentity ? 0 : Self.margin
     let rivals = matches.prefix { $0.score >= best.score - margin }
     if rivals.count > 1 {
-      return Resolution(
-        .disambiguation, Array(rivals.sorted { $0.position < $1.position }.prefix(limit)))
+      let sorted = rivals.map { (preference($0.position), $0) }
+        .sorted { ($1.0, $0.1.position) < ($0.0, $1.1.position) }.map(\.1)
+      return Resolution(.disambiguation, Array(sorted.prefix(limit)))
     }
     return Resolution(
       best.reason.isIdentity ? .success : .confirmationRequired, Array(matches.prefix(limit)))

@@ -137,3 +137,55 @@ import Testing
     _ = resolver.resolve(String(repeating: "Z̷̡̘", count: 300))
   }
 }
+
+@Suite struct SentenceTests {
+  private static let names = ["王一然", "Jon", "Tom", "Jerry", "小王", "小李", "Rock and Roll", "Ann Lee"]
+  private static let resolver = Resolver(NameIndex(names.map { NameEntry($0) }))
+
+  @Test(arguments: [
+    ("用QQ发消息给王一然说你好", "王一然"), ("给王一然发消息说我很生气", "王一然"), ("tell Jon I'm late", "Jon"),
+    ("text Ann Lee that dinner is ready", "Ann Lee"),
+    ("send a message to Tom using Telegram", "Tom"),
+  ]) func namesAreFoundInSentences(_ example: (String, String)) {
+    let resolution = Self.resolver.resolve(example.0)
+    #expect(resolution.candidates.first.map { Self.names[$0.position] } == example.1)
+    #expect(resolution.outcome == .success)
+  }
+
+  @Test func severalNamesAreResolvedEach() {
+    for phrase in [
+      "Tom and Jerry", "text Tom and Jerry", "Tom, Jerry, and Jon", "小王和小李", "给小王和小李发消息",
+    ] {
+      let resolution = Self.resolver.resolve(phrase)
+      #expect(resolution.outcome == .success, "\(phrase)")
+      #expect(resolution.parts.count == (phrase.contains("Jon") ? 3 : 2), "\(phrase)")
+    }
+    #expect(Self.resolver.resolve("Rock and Roll").parts.isEmpty)
+    #expect(Self.resolver.resolve("Tom and Bartholomew").parts.isEmpty)
+  }
+
+  /// The List-o-Mat tutorial: exact is success, one that contains it is confirmed, several are
+  /// offered, "all" offers all, nothing is unsupported.
+  @Test func listsAsInTheTutorial() {
+    let lists = ["Grocery Store", "Hardware Store", "Packing"]
+    let resolver = Resolver(NameIndex(lists.map { NameEntry($0) }))
+    #expect(resolver.resolve("grocery store", allowsAll: true).outcome == .success)
+    #expect(resolver.resolve("show the grocery store list", allowsAll: true).outcome == .success)
+    let one = resolver.resolve("Grocery", allowsAll: true)
+    #expect(one.outcome == .confirmationRequired && one.candidates.first?.position == 0)
+    let stores = resolver.resolve("store", allowsAll: true)
+    #expect(stores.outcome == .disambiguation && stores.candidates.map(\.position) == [0, 1])
+    let all = resolver.resolve("all", allowsAll: true)
+    #expect(all.outcome == .disambiguation && all.candidates.count == 3)
+    #expect(resolver.resolve("all").outcome == .unsupported)
+    #expect(resolver.resolve("garden", allowsAll: true).outcome == .unsupported)
+    #expect(resolver.resolve("", allowsAll: true).outcome == .needsValue)
+  }
+
+  @Test func preferenceSortsEqualsAndNoMore() {
+    let resolver = Resolver(NameIndex(["Joseph Gill", "Joseph Ho"].map { NameEntry($0) }))
+    let resolution = resolver.resolve("Joseph", preference: { Double($0) })
+    #expect(resolution.outcome == .disambiguation)
+    #expect(resolution.candidates.map(\.position) == [1, 0])
+  }
+}
