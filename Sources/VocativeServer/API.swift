@@ -95,6 +95,7 @@ public enum API {
     EventRoutes(
       storage: parts.storage, limits: parts.limits, tokenKey: parts.tokenKey, now: parts.now
     ).add(to: device)
+    VocabularyRoutes(storage: parts.storage, limits: parts.limits).add(to: device)
     return router
   }
 }

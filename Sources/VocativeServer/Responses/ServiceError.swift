@@ -116,6 +116,14 @@ extension Problem {
   static let noSuchParticipant = Problem(
     "no-such-participant", status: 404, title: "There is no such participant",
     detail: "nobody of this id is in a thread of this id that the caller is in")
+  static let noSuchVocabularyType = Problem(
+    "no-such-vocabulary-type", status: 404, title: "There is no such type of vocabulary",
+    detail: "the types are \(VocabularyType.allCases.map(\.rawValue).joined(separator: ", "))")
+  static func revisionMismatch(_ revision: Int64) -> Problem {
+    Problem(
+      "revision-mismatch", status: 412, title: "The vocabulary has another revision",
+      detail: "its revision is \(revision); nothing was changed")
+  }
   static func conflict(_ code: String, _ title: String, _ detail: String) -> Problem {
     Problem(code, status: 409, title: title, detail: detail)
   }
