@@ -139,9 +139,17 @@ extension Request {
     return try await wholeBody(atMost: limit, within: seconds)
   }
 
-  private var isJSON: Bool {
-    guard let mediaType = headers[.contentType]?.split(separator: ";").first else { return true }
-    return mediaType.trimmingCharacters(while: \.isWhitespace).lowercased() == "application/json"
+  private var isJSON: Bool { mediaType.map { $0 == "application/json" } ?? true }
+
+  /// Whether the body is said to be JSON, a value a line, or nothing is said.
+  var isNDJSON: Bool {
+    let names = ["application/x-ndjson", "application/ndjson", "application/jsonl"]
+    return mediaType.map(names.contains) ?? true
+  }
+
+  private var mediaType: String? {
+    headers[.contentType]?.split(separator: ";").first?
+      .trimmingCharacters(while: \.isWhitespace).lowercased()
   }
 
   private func wholeBody(atMost limit: Int, within seconds: Int) async throws -> ByteBuffer {
