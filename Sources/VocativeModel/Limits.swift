@@ -23,6 +23,12 @@ public struct Limits: Hashable, Sendable {
   public var longPollSeconds = 30
   /// Event streams and long-polls of one user at one replica, at the same time.
   public var streamsPerUser = 16
+  /// Strings of one type of vocabulary.
+  public var vocabularyStrings = 20_000
+  /// Bytes of UTF-8 in each part of a vocabulary string.
+  public var vocabularyStringBytes = 1024
+  /// Bytes of a body, or of a job's line, that holds the strings of one type.
+  public var vocabularyBytes = 8_388_608
 
   public init() {}
 

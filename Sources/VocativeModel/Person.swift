@@ -40,6 +40,28 @@ public struct PersonName: Hashable, Sendable, Codable {
     }
   }
 
+  /// What the person may be called, the fullest first, without repeats: the name as shown, given
+  /// and family name together as far as they are there, the nickname.
+  public var phrases: [String] {
+    var phrases: [String] = []
+    for phrase in [display, givenName.map { whole(givenName: $0) } ?? familyName, nickname] {
+      if let phrase, !phrases.contains(phrase) { phrases.append(phrase) }
+    }
+    return phrases
+  }
+
+  /// Names in Han, kana and Hangul have the family name first and no space.
+  private func whole(givenName: String) -> String {
+    guard let familyName else { return givenName }
+    let isEastAsian = (givenName + familyName).unicodeScalars.allSatisfy { scalar in
+      switch scalar.value {
+      case 0x2E80...0x9FFF, 0xAC00...0xD7FF, 0xF900...0xFAFF, 0x20000...0x3FFFF: true
+      default: false
+      }
+    }
+    return isEastAsian ? familyName + givenName : "\(givenName) \(familyName)"
+  }
+
   /// Writes the name as an object, its members in a fixed order.
   public func write(to json: inout JSONWriter) {
     json.beginObject()

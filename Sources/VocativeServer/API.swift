@@ -95,6 +95,12 @@ public enum API {
     EventRoutes(
       storage: parts.storage, limits: parts.limits, tokenKey: parts.tokenKey, now: parts.now
     ).add(to: device)
+    VocabularyRoutes(storage: parts.storage, limits: parts.limits).add(to: device)
+    let jobs = router.group("v1/jobs")
+      .add(
+        middleware: Authentication(
+          authenticator: parts.authenticator, scope: .vocabularyUpload))
+    VocabularyJobRoutes(storage: parts.storage, limits: parts.limits).add(to: jobs)
     return router
   }
 }

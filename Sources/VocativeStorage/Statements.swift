@@ -11,6 +11,8 @@ public enum Statements {
     feedHead, feedHeads, changesPage, markRead, createThread, ensureFeeds, putParticipants,
     removeParticipant, formerParticipant, systemEntries, threadState, threadParticipants,
     threadsPage, wake,
+    putVocabulary, clearVocabulary, fillVocabulary, vocabularyPage, vocabularyParticipants,
+    vocabularySubjects, vocabularyJobBatch, noteVocabularyJob, expireVocabularyJobs,
     installation,
   ]
 
@@ -32,7 +34,7 @@ public enum Statements {
   static let entriesPage = Statement(
     "entries_page", [.uuid, .text, .int8, .int8, .bool, .int8, .int8],
     EntryRecord.columns + [.int8])
-  static let feedHead = Statement("feed_head", [.text], [.uuid, .int8])
+  static let feedHead = Statement("feed_head", [.text], [.uuid, .int8, .jsonb])
   static let feedHeads = Statement("feed_heads", [.textArray], [.text, .int8])
   static let changesPage = Statement(
     "changes_page", [.text, .int8, .int8, .int8, .int8, .int8, .int8],
@@ -58,6 +60,23 @@ public enum Statements {
   static let threadsPage = Statement(
     "threads_page", [.text, .timestamptz, .uuid, .int8], threadColumns)
   static let wake = Statement("wake", [.text], [.void, .text])
+  static let putVocabulary = Statement(
+    "vocabulary_put", [.textArray, .textArray, .byteaArray, .int4Array, .int8Array],
+    [.text, .int8, .int4, .int8])
+  static let clearVocabulary = Statement("vocabulary_clear", [.textArray, .textArray], [])
+  static let fillVocabulary = Statement(
+    "vocabulary_fill", [.text, .text, .textArray, .textArray, .textArray], [])
+  static let vocabularyPage = Statement(
+    "vocabulary_page", [.text, .text, .int8, .int8, .int8],
+    [.int8, .int4, .timestamptz, .int4, .text, .text, .text])
+  static let vocabularyParticipants = Statement(
+    "vocabulary_participants", [.text, .int8], [.text, .jsonb])
+  static let vocabularySubjects = Statement("vocabulary_subjects", [.text, .int8], [.uuid, .text])
+  static let vocabularyJobBatch = Statement(
+    "vocabulary_job_batch", [.text, .text, .int8], [.int4, .bytea, .bytea])
+  static let noteVocabularyJob = Statement(
+    "vocabulary_job_note", [.text, .text, .int8, .int4, .bytea, .bytea], [.int8])
+  static let expireVocabularyJobs = Statement("vocabulary_job_expire", [.text], [])
   static let installation = Statement("installation", [], [.uuid, .bytea, .int4])
 
   private static let threadColumns: [PostgresType] = [

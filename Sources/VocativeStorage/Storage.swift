@@ -9,6 +9,7 @@ public struct Storage: Sendable {
   public let threads: ThreadStore
   public let entries: EntryStore
   public let feeds: FeedStore
+  public let vocabulary: VocabularyStore
   public let wakeUps: WakeUps
 
   /// Settings that a database's connections need (`PostgresConfiguration.onConnect`).
@@ -35,6 +36,7 @@ public struct Storage: Sendable {
       database: database, sends: SendGroups(database: database, wakeUps: wakeUps),
       wakeUps: wakeUps)
     feeds = FeedStore(database: database, wakeUps: wakeUps)
+    vocabulary = VocabularyStore(database: database, wakeUps: wakeUps)
   }
 }
 

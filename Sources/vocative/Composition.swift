@@ -223,6 +223,9 @@ struct Composition: Sendable {
     limits.maximumPage = configuration.limits.pageMaximum
     limits.longPollSeconds = Int(configuration.limits.longPoll.components.seconds)
     limits.streamsPerUser = configuration.limits.streamsPerUser
+    limits.vocabularyStrings = configuration.limits.vocabularyStrings
+    limits.vocabularyStringBytes = configuration.limits.vocabularyStringBytes
+    limits.vocabularyBytes = configuration.limits.vocabularyBytes
     return limits
   }
 }

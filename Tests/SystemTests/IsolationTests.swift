@@ -41,8 +41,12 @@ extension ServiceTests {
         ("a stranger", world.stranger), ("a former participant", world.former),
       ] {
         guard operation.isAboutAThread else {
-          // A list or a feed of the outsider's own.
-          if operation.isOpen || operation.streams { continue }
+          // A list or a feed of the outsider's own. What they write of their own changes what is
+          // stored, and is tried by `oneUsersVocabularyIsNoOtherUsers`.
+          if operation.isOpen || operation.streams || operation.writesOwn || operation.isForServices
+          {
+            continue
+          }
           let answer = try await operation.call(outsider, variables)
           #expect(answer.status == 200, "\(operation) by \(name): \(answer.text)")
           world.expectNothing(in: answer, "\(operation) by \(name)", isFormer: name != "a stranger")
@@ -65,6 +69,45 @@ extension ServiceTests {
     private static func names(_ answer: APIClient.Answer) -> [String] {
       answer.headers.map { "\($0.name.lowercased()): \($0.name == "date" ? "" : $0.value)" }
         .sorted()
+    }
+
+    /// Vocabulary has no address that names a user: whatever somebody calls, it is their own.
+    @Test(.timeLimit(.minutes(1)))
+    func oneUsersVocabularyIsNoOtherUsers() async throws {
+      var random = SeededGenerator.announced()
+      try await Deployment.serving(["--log-level", "trace"]) { deployment, service in
+        try await APIClient.run(service, user: nil) { nobody in
+          let world = try await World.make(nobody, service, &random)
+          for client in [world.owner, world.member] {
+            let answer = try await client.call(
+              .PUT, "/v1/vocabulary/contactName", json(["strings": [World.secret]]))
+            #expect(answer.status == 200)
+          }
+          func others() async throws -> [Substring] {
+            try await deployment.dump().split(separator: "\n").filter { line in
+              !world.users.suffix(2).contains { line.contains($0) }
+            }
+          }
+          let before = try await others()
+          for operation in try await Operation.all(of: nobody) where operation.isVocabulary {
+            let variables = world.variables(&random)
+            for client in [world.former, world.stranger] {
+              let answer = try await operation.call(client, variables)
+              if operation.isForServices {
+                #expect(answer.problem == "missing-scope")
+              } else {
+                #expect([200, 204].contains(answer.status), "\(operation): \(answer.text)")
+              }
+              #expect(!answer.text.contains(World.secret), "\(operation)")
+              let derived = try await client.call(
+                .GET, "/v1/vocabulary/contactName?derived=include")
+              #expect(derived.status == 200 && !derived.text.contains(World.secret))
+            }
+          }
+          #expect(try await others() == before)
+          #expect(!service.log.contains(World.secret))
+        }
+      }
     }
 
     /// The stream of somebody who is not in a thread stays silent about it.
@@ -170,6 +213,7 @@ private struct World {
     [
       "threadId": thread,
       "entryId": (entries + [lowercased(random.uuid())]).randomElement(using: &random) ?? "",
+      "type": "contactName",
       "userId": Operation.encoded(
         (users + ["unheard-of-\(random.next())"]).randomElement(using: &random) ?? ""),
     ]
@@ -198,6 +242,11 @@ private struct Operation: CustomStringConvertible {
 
   var description: String { "\(method) \(path)" }
   var isAboutAThread: Bool { path.contains("{threadId}") }
+  /// Writes what is the caller's own, whoever that is.
+  var writesOwn: Bool { path.hasPrefix("/v1/vocabulary") && method != .GET }
+  /// For tokens of another scope than a device's.
+  var isForServices: Bool { path.hasPrefix("/v1/jobs") }
+  var isVocabulary: Bool { path.contains("/vocabulary") }
   var makesAThread: Bool { method == .PUT && path.hasSuffix("{threadId}") }
 
   /// Every call of the document that the service serves.
@@ -219,11 +268,14 @@ private struct Operation: CustomStringConvertible {
   ) throws -> Operation {
     var body: String?
     if let request = operation["requestBody"] as? [String: Any] {
-      let media = (request["content"] as? [String: Any])?["application/json"] as? [String: Any]
+      let content = request["content"] as? [String: [String: Any]]
       let example = try #require(
-        media?["example"], "\(method) \(path) has no example, so that it cannot be tried")
-      body = String(
-        decoding: try JSONSerialization.data(withJSONObject: example), as: UTF8.self)
+        content?.values.first?["example"],
+        "\(method) \(path) has no example, so that it cannot be tried")
+      // An example of lines is text.
+      body =
+        try example as? String
+        ?? String(decoding: JSONSerialization.data(withJSONObject: example), as: UTF8.self)
     }
     let responses = operation["responses"] as? [String: Any]
     let success = (responses?["200"] as? [String: Any])?["content"] as? [String: Any]

@@ -52,6 +52,7 @@ import VocativeStorage
       for (name, value) in Storage.connectionSettings { script += "SET \(name) = '\(value)';\n" }
       // What the locking statements leave for those behind them.
       script += "SET vocative.locked_threads = '{}'; SET vocative.locked_feed = 'true';\n"
+      script += "SET vocative.changed_vocabulary = '{}';\n"
       for statement in Statements.all {
         let types = statement.parameters.map(\.description).joined(separator: ", ")
         let nulls = statement.parameters.map { _ in "NULL" }.joined(separator: ", ")

@@ -7,10 +7,11 @@
 -- $5 limit of threads, $6 limit of entries a thread
 -- $7 bytes: the page ends with the thread that reaches them
 -- Returns rows of three sorts, each thread's in this order:
---   0  the page itself (first row): its epoch as thread_id, its head as seq, whether there is more
+--   0  the page itself (first row): its epoch as thread_id, its head as seq, the revisions of the
+--      user's vocabulary as recipients, whether there is more
 --   1  a thread   2  a participant   3  an entry, ascending; one more than $6 where there are older
 WITH head AS MATERIALIZED (
-  SELECT i.epoch, coalesce(f.seq, 0) AS seq
+  SELECT i.epoch, coalesce(f.seq, 0) AS seq, f.vocabulary
   FROM vocative.installation AS i
   LEFT JOIN vocative.feed AS f ON f.user_id = $1
 ), forward AS MATERIALIZED (
@@ -80,7 +81,7 @@ WITH head AS MATERIALIZED (
 SELECT 0::int2 AS sort, 0::int8 AS n, NULL::uuid AS entry_id, epoch AS thread_id, seq,
   NULL::int8 AS created_seq, NULL::text AS sender_id, NULL::text AS kind, NULL::text AS text,
   NULL::timestamptz AS sent_at, NULL::timestamptz AS received_at, NULL::timestamptz AS edited_at,
-  NULL::timestamptz AS deleted_at, NULL::uuid AS reply_to, NULL::jsonb AS recipients,
+  NULL::timestamptz AS deleted_at, NULL::uuid AS reply_to, vocabulary AS recipients,
   NULL::jsonb AS attachments, NULL::jsonb AS system,
   (SELECT count(*) > least($5, (SELECT last FROM page)) FROM forward) AS more_forward,
   (SELECT coalesce(max(n) > least($5, (SELECT last FROM page)), false) FROM backward) AS more_backward,

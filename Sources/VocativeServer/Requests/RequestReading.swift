@@ -22,6 +22,14 @@ extension ServiceContext {
     return id
   }
 
+  /// The type of vocabulary that the path names.
+  func vocabularyType() throws -> VocabularyType {
+    guard let type = VocabularyType(rawValue: try parameters.require("type")) else {
+      throw ServiceError(.noSuchVocabularyType)
+    }
+    return type
+  }
+
   /// The user that the path names.
   func userID() throws -> UserID {
     let encoded = try parameters.require("userId")
@@ -87,6 +95,13 @@ struct Query {
     return value
   }
 
+  /// Whether a parameter that may only have one value is there.
+  func has(_ name: Substring, only value: Substring) throws -> Bool {
+    guard let given = values[name] else { return false }
+    guard given == value else { throw ServiceError(.badQuery("\(name) may only be \(value)")) }
+    return true
+  }
+
   /// The length of a page.
   func limit(_ limits: Limits) throws -> Int {
     try integer("limit", in: 1...Int64(limits.maximumPage)).map(Int.init) ?? limits.defaultPage
@@ -105,29 +120,47 @@ extension Request {
   /// - Throws: 408 for a body that takes too long, 413 for a body over the limit, 415 for another media type, 400 for what is not JSON
   ///   in UTF-8, 422 for what is not of the type.
   func json<Body: Decodable>(_ type: Body.Type, _ limits: Limits) async throws -> Body {
-    if let mediaType = headers[.contentType]?.split(separator: ";").first,
-      mediaType.trimmingCharacters(while: \.isWhitespace).lowercased() != "application/json"
-    {
-      throw ServiceError(.unsupportedMediaType)
-    }
-    if let length = headers[.contentLength].flatMap(Int.init), length > limits.bodyBytes {
-      throw ServiceError(.bodyTooLarge(limits.bodyBytes))
-    }
-    let body = try await wholeBody(limits)
+    let body = try await jsonBytes(atMost: limits.bodyBytes, within: limits.bodySeconds)
     return try JSONBody.decode(type, from: Data(body.readableBytesView))
   }
 
-  private func wholeBody(_ limits: Limits) async throws -> ByteBuffer {
-    let deadline = ContinuousClock.now + .seconds(limits.bodySeconds)
+  /// Reads the whole body as vocabulary, with the errors of `json`.
+  func vocabulary(_ limits: Limits) async throws -> PutVocabulary {
+    let body = try await jsonBytes(atMost: limits.vocabularyBytes, within: limits.bodySeconds)
+    return try JSONBody.read(body) { try PutVocabulary(json: $0, limits) }
+  }
+
+  /// A body of JSON, not looked into yet.
+  private func jsonBytes(atMost limit: Int, within seconds: Int) async throws -> ByteBuffer {
+    guard isJSON else { throw ServiceError(.unsupportedMediaType) }
+    if let length = headers[.contentLength].flatMap(Int.init), length > limit {
+      throw ServiceError(.bodyTooLarge(limit))
+    }
+    return try await wholeBody(atMost: limit, within: seconds)
+  }
+
+  private var isJSON: Bool { mediaType.map { $0 == "application/json" } ?? true }
+
+  /// Whether the body is said to be JSON, a value a line, or nothing is said.
+  var isNDJSON: Bool {
+    let names = ["application/x-ndjson", "application/ndjson", "application/jsonl"]
+    return mediaType.map(names.contains) ?? true
+  }
+
+  private var mediaType: String? {
+    headers[.contentType]?.split(separator: ";").first?
+      .trimmingCharacters(while: \.isWhitespace).lowercased()
+  }
+
+  private func wholeBody(atMost limit: Int, within seconds: Int) async throws -> ByteBuffer {
+    let deadline = ContinuousClock.now + .seconds(seconds)
     var whole = ByteBuffer()
     for try await var part in body {
-      guard whole.readableBytes + part.readableBytes <= limits.bodyBytes else {
-        throw ServiceError(.bodyTooLarge(limits.bodyBytes))
+      guard whole.readableBytes + part.readableBytes <= limit else {
+        throw ServiceError(.bodyTooLarge(limit))
       }
       // A body that stops arriving altogether ends with the connection's idle time.
-      guard ContinuousClock.now < deadline else {
-        throw ServiceError(.bodyTooSlow(limits.bodySeconds))
-      }
+      guard ContinuousClock.now < deadline else { throw ServiceError(.bodyTooSlow(seconds)) }
       if whole.readableBytes == 0 { whole = part } else { whole.writeBuffer(&part) }
     }
     return whole
@@ -156,6 +189,23 @@ enum JSONBody {
       throw ServiceError(error)
     } catch let error as DecodingError {
       throw ServiceError(problem(of: error, in: data))
+    }
+  }
+
+  /// Reads a body by hand, with the errors of `decode`.
+  static func read<Body>(
+    _ body: ByteBuffer, _ read: (UnsafeBufferPointer<UInt8>) throws -> Body
+  ) throws -> Body {
+    do {
+      return try body.withUnsafeReadableBytes { bytes in
+        try bytes.withMemoryRebound(to: UInt8.self) { try read($0) }
+      }
+    } catch let error as InvalidValue {
+      // What comes behind the wrong place was not looked at.
+      _ = try decode(Anything.self, from: Data(body.readableBytesView))
+      throw ServiceError(error)
+    } catch is MalformedJSON {
+      throw ServiceError(.notJSON)
     }
   }
 

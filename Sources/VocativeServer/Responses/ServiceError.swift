@@ -116,6 +116,24 @@ extension Problem {
   static let noSuchParticipant = Problem(
     "no-such-participant", status: 404, title: "There is no such participant",
     detail: "nobody of this id is in a thread of this id that the caller is in")
+  static let noSuchVocabularyType = Problem(
+    "no-such-vocabulary-type", status: 404, title: "There is no such type of vocabulary",
+    detail: "the types are \(VocabularyType.allCases.map(\.rawValue).joined(separator: ", "))")
+  static func revisionMismatch(_ revision: Int64) -> Problem {
+    Problem(
+      "revision-mismatch", status: 412, title: "The vocabulary has another revision",
+      detail: "its revision is \(revision); nothing was changed")
+  }
+  static func lineTooLong(_ limit: Int) -> Problem {
+    Problem(
+      "line-too-long", status: 413, title: "The line is too long",
+      detail: "a line may have \(limit) bytes")
+  }
+  static let jobMismatch = conflict(
+    "job-mismatch", "The job was begun with another body",
+    "a key stands for one body; what was stored of it stays")
+  static let jobIsRunning = conflict(
+    "job-running", "The job is being run by another request", "wait for it, or try again later")
   static func conflict(_ code: String, _ title: String, _ detail: String) -> Problem {
     Problem(code, status: 409, title: title, detail: detail)
   }
@@ -131,7 +149,7 @@ extension Problem {
   }
   static let unsupportedMediaType = Problem(
     "unsupported-media-type", status: 415, title: "The body is of another media type",
-    detail: "bodies are application/json")
+    detail: "bodies are application/json, and application/x-ndjson for jobs")
   static func invalid(_ pointer: String, _ reason: String) -> Problem {
     Problem(
       "invalid-request", status: 422, title: "The request is not valid",

@@ -131,8 +131,7 @@ extension FeedStore.Page {
     for changed in threads { changed.write(to: &json, for: viewer) }
     json.endArray()
     json.name("vocabulary")
-    json.beginObject()
-    json.endObject()
+    json.value(json: vocabulary ?? Array("{}".utf8))
     json.name("next")
     json.value(token)
     json.name("hasMore")

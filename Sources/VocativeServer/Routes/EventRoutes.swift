@@ -41,7 +41,7 @@ struct EventRoutes {
     guard case .page(let page) = first else { throw FeedRoutes.expired }
     let stream = EventStream(
       feeds: storage.feeds, subscription: subscription, caller: caller,
-      limits: pageLimits, tokenKey: tokenKey, isResumed: token != nil,
+      limits: pageLimits, tokenKey: tokenKey, resumed: token,
       expiresAt: context.expiresAt, now: now, logger: context.logger)
     return Response(
       status: .ok,
@@ -72,7 +72,7 @@ private struct EventStream {
   let caller: UserID
   let limits: FeedStore.PageLimits
   let tokenKey: SymmetricKey
-  let isResumed: Bool
+  let resumed: FeedToken?
   let expiresAt: Date
   let now: @Sendable () -> Date
   let logger: Logger
@@ -84,7 +84,7 @@ private struct EventStream {
     try await writer.write(ByteBuffer(string: "retry: \(Self.retry)\n\n"))
     var page = first
     // A resumed stream that missed nothing has nothing to say.
-    if !isResumed || !page.threads.isEmpty { try await send(page, &writer) }
+    if page.next != resumed { try await send(page, &writer) }
     var signals = subscription.signals.makeAsyncIterator()
     while true {
       guard now() < expiresAt, !Task.isShuttingDownGracefully else { break }
@@ -95,9 +95,11 @@ private struct EventStream {
           continue
         }
       }
-      guard let next = await nextPage(behind: page.next) else { break }
+      let before = page.next
+      guard let next = await nextPage(behind: before) else { break }
       page = next
-      if !page.threads.isEmpty { try await send(page, &writer) }
+      // A place may be of vocabulary, without a thread.
+      if page.next != before { try await send(page, &writer) }
     }
     // An event without data would not be dispatched.
     try await writer.write(

@@ -24,8 +24,10 @@ struct FeedRoutes {
       return try await answer(nil, caller, pageLimits)
     }
     let token = try Self.token(String(since), for: caller, tokenKey)
-    if try await storage.feeds.isUpToDate(token, for: caller) {
-      guard wait > 0 else { return nothingNew(token, String(since), caller) }
+    if let page = try await storage.feeds.nothingNew(since: token, for: caller) {
+      guard wait > 0 else {
+        return .json { page.write(to: &$0, for: caller, token: String(since)) }
+      }
       try await waitForMove(beyond: token, caller, seconds: wait, request)
     }
     return try await answer(token, caller, pageLimits)
@@ -64,14 +66,6 @@ struct FeedRoutes {
     }
   }
 
-  /// The place stays what it is, and so does its token.
-  private func nothingNew(
-    _ token: FeedToken, _ text: String, _ caller: UserID
-  ) -> Response {
-    let page = FeedStore.Page(threads: [], next: token, hasMore: false)
-    return .json { page.write(to: &$0, for: caller, token: text) }
-  }
-
   /// Returns when the feed may have moved, the time is over, or the service is to stop.
   private func waitForMove(
     beyond token: FeedToken, _ caller: UserID, seconds: Int64, _ request: Request
@@ -80,7 +74,7 @@ struct FeedRoutes {
       throw ServiceError.tooManyStreams
     }
     // What moved between the first look and the subscription would not be signalled.
-    guard try await storage.feeds.isUpToDate(token, for: caller) else { return }
+    guard try await storage.feeds.nothingNew(since: token, for: caller) != nil else { return }
     try await request.body.consumeWithInboundCloseHandler { _ in
       await withGracefulShutdownHandler {
         await withTaskGroup(of: Void.self) { group in

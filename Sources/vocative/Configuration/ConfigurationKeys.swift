@@ -10,6 +10,7 @@ extension ConfigurationKey {
     limitsTextBytes, limitsBodyBytes, limitsBodySeconds, limitsPageBytes, limitsParticipants,
     limitsBatchEntries, limitsPageDefault,
     limitsPageMaximum, limitsLongPoll, limitsStreamsPerUser,
+    limitsVocabularyStrings, limitsVocabularyStringBytes, limitsVocabularyBytes,
     eventsHeartbeat, eventsPoll, shutdownDeadline, logLevel, logFormat,
   ]
 
@@ -146,6 +147,17 @@ extension ConfigurationKey {
   static let limitsStreamsPerUser = ConfigurationKey(
     name: "limits.streamsPerUser", kind: .integer(1...1000), unit: "streams",
     defaultValue: .int(16), help: "The most event streams that a user may have open at a replica.")
+
+  static let limitsVocabularyStrings = ConfigurationKey(
+    name: "limits.vocabularyStrings", kind: .integer(1...100_000), unit: "strings",
+    defaultValue: .int(20_000), help: "The most strings of one type of a user's vocabulary.")
+  static let limitsVocabularyStringBytes = ConfigurationKey(
+    name: "limits.vocabularyStringBytes", kind: .integer(1...8192), unit: "bytes",
+    defaultValue: .int(1024), help: "The longest part of a vocabulary string, in UTF-8.")
+  static let limitsVocabularyBytes = ConfigurationKey(
+    name: "limits.vocabularyBytes", kind: .integer(1024...67_108_864), unit: "bytes",
+    defaultValue: .int(8_388_608),
+    help: "The largest body, or line of an upload job, that holds the strings of one type.")
 
   // MARK: Events
 

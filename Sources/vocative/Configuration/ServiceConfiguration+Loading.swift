@@ -79,7 +79,10 @@ extension ServiceConfiguration {
       pageDefault: settings.integer(.limitsPageDefault),
       pageMaximum: settings.integer(.limitsPageMaximum),
       longPoll: settings.seconds(.limitsLongPoll),
-      streamsPerUser: settings.integer(.limitsStreamsPerUser))
+      streamsPerUser: settings.integer(.limitsStreamsPerUser),
+      vocabularyStrings: settings.integer(.limitsVocabularyStrings),
+      vocabularyStringBytes: settings.integer(.limitsVocabularyStringBytes),
+      vocabularyBytes: settings.integer(.limitsVocabularyBytes))
     events = Events(
       heartbeat: settings.seconds(.eventsHeartbeat), poll: settings.seconds(.eventsPoll))
     shutdownDeadline = settings.seconds(.shutdownDeadline)

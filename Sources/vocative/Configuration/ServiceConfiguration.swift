@@ -55,6 +55,9 @@ struct ServiceConfiguration: Sendable, Equatable {
     var pageMaximum: Int
     var longPoll: Duration
     var streamsPerUser: Int
+    var vocabularyStrings: Int
+    var vocabularyStringBytes: Int
+    var vocabularyBytes: Int
   }
 
   struct Events: Sendable, Equatable {

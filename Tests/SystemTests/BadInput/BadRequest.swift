@@ -371,6 +371,64 @@ extension Target {
     return bad
   }
 
+  /// Vocabulary: bodies, types, preconditions and pages.
+  var badVocabulary: [BadRequest] {
+    let path = "/v1/vocabulary/contactName"
+    let good = #"{"strings":["good"]}"#
+    func put(_ name: String, _ body: String, at pointer: String) -> BadRequest {
+      BadRequest(name, .PUT, path, body, 422, "invalid-request", at: pointer)
+    }
+    var bad: [BadRequest] = [
+      put("strings that are none", #"{"strings":\#(text)}"#, at: "/strings"),
+      put("a phrase that is a number", #"{"strings":["a",1]}"#, at: "/strings/1"),
+      put("an empty phrase", #"{"strings":[{"phrase":""}]}"#, at: "/strings/0/phrase"),
+      put("a phrase with NUL", #"{"strings":["a\u0000b"]}"#, at: "/strings/0"),
+      put(
+        "a phrase of 1025 bytes", #"{"strings":["\#(String(repeating: "a", count: 1025))"]}"#,
+        at: "/strings/0"),
+      put("no phrase", #"{"strings":[{"identifier":\#(text)}]}"#, at: "/strings/0/phrase"),
+      put("an unknown field", #"{"strings":[],"type":\#(text)}"#, at: "/type"),
+      put(
+        "an unknown field of a string", #"{"strings":[{"phrase":"a","pronunciation":\#(text)}]}"#,
+        at: "/strings/0/pronunciation"),
+      put(
+        "20001 strings",
+        #"{"strings":[\#((0..<20_001).map { "\"\($0)\"" }.joined(separator: ","))]}"#,
+        at: "/strings"),
+      put("a lone surrogate in a phrase", #"{"strings":["\ud800"]}"#, at: "/strings/0"),
+      BadRequest(
+        "a wrong place before the end of JSON", .PUT, path, #"{"strings":5"#, 400,
+        "malformed-json"),
+      BadRequest(
+        "a trailing comma in strings", .PUT, path, #"{"strings":["a",]}"#, 400, "malformed-json"),
+      BadRequest(
+        "vocabulary as a form", .PUT, path, good,
+        headers: [("Content-Type", "application/x-www-form-urlencoded")], 415,
+        "unsupported-media-type"),
+      BadRequest(
+        "another revision", .PUT, path, good, headers: [("If-Match", "\"7\"")], 412,
+        "revision-mismatch"),
+      BadRequest(
+        "a revision without quotes", .PUT, path, good, headers: [("If-Match", "7")], 400,
+        "bad-request"),
+      BadRequest(
+        "a revision that must not be", .PUT, path, good, headers: [("If-None-Match", "\"7\"")],
+        400, "bad-request"),
+      BadRequest(
+        "an unknown type", .PUT, "/v1/vocabulary/ContactName", good, 404,
+        "no-such-vocabulary-type"),
+      BadRequest(
+        "a POST of vocabulary", .POST, path, good, 405, "method-not-allowed"),
+    ]
+    for query in [
+      "limit=0", "limit=20001", "after=x", "after=1", "after=1.-1", "derived=yes", "derived=",
+    ] {
+      bad.append(
+        BadRequest("vocabulary?\(query)", .GET, "\(path)?\(query)", nil, 400, "bad-query"))
+    }
+    return bad
+  }
+
   /// Ids in the path, as they stand on the wire: a client's library would put some of them right.
   var badIdentifiers: [BadRequest] {
     var bad: [BadRequest] = []

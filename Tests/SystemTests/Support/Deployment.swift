@@ -68,6 +68,8 @@ struct Deployment: Sendable {
       SELECT * FROM vocative.entry ORDER BY thread_id, entry_id;
       SELECT * FROM vocative.feed ORDER BY user_id;
       SELECT * FROM vocative.feed_thread ORDER BY user_id, thread_id;
+      SELECT * FROM vocative.vocabulary_set ORDER BY user_id, type;
+      SELECT * FROM vocative.vocabulary_string ORDER BY user_id, type, position;
       """)
   }
 }

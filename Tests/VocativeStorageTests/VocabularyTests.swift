@@ -1,0 +1,261 @@
+import FoundationEssentials
+import Testing
+import TestSupport
+import VocativeModel
+import VocativeStorage
+
+/// Vocabulary against a model in memory; a failure replays from its printed seed.
+@Suite struct VocabularyTests {
+  private static let ada = UserID(trusted: "ada")
+  private static let jon = UserID(trusted: "jon")
+
+  /// What a user must have, by type.
+  private struct Model {
+    var strings: [VocabularyType: [VocabularyString]] = [:]
+    var revisions: [VocabularyType: Int64] = [:]
+
+    mutating func put(_ new: [VocabularyString], as type: VocabularyType) {
+      guard strings[type, default: []] != new else { return }
+      strings[type] = new
+      revisions[type, default: 0] += 1
+    }
+  }
+
+  @Test func randomPutsAndDeletesEqualAModel() async throws {
+    let seed = SeededGenerator.announced().seed
+    try await StorageFixture.run { fixture in
+      var random = SeededGenerator(seed: seed)
+      let users = (0..<3).map(UserID.init(number:))
+      let types: [VocabularyType] = [.contactName, .carName, .mediaShowTitle]
+      var models = [Model](repeating: Model(), count: users.count)
+      for _ in 0..<150 {
+        let index = Int.random(in: users.indices, using: &random)
+        let type = types.randomElement(using: &random)!
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0:
+          _ = try await fixture.storage.vocabulary.delete(type, of: users[index])
+          models[index].put([], as: type)
+        case 1:
+          try await fixture.storage.vocabulary.deleteAll(of: users[index])
+          for type in types { models[index].put([], as: type) }
+        default:
+          let strings = Self.strings(&random)
+          let outcome = try await fixture.storage.vocabulary.put(
+            strings, as: type, of: users[index])
+          let before = models[index].revisions[type, default: 0]
+          models[index].put(strings, as: type)
+          let state = VocabularyState(
+            revision: models[index].revisions[type, default: 0], count: strings.count)
+          #expect(
+            outcome == (state.revision == before ? .unchanged(state) : .stored(state)))
+        }
+      }
+      for (user, model) in zip(users, models) {
+        let revisions = try await fixture.storage.vocabulary.revisions(of: user)
+        #expect(revisions.byType == model.revisions)
+        for type in types {
+          let page = try await fixture.storage.vocabulary.page(of: user, type)
+          #expect(page.strings == model.strings[type, default: []])
+          #expect(page.state.count == page.strings.count)
+          #expect(page.state.revision == model.revisions[type, default: 0])
+        }
+        // The copy in the feed is what the sets say.
+        let copied = try await fixture.numbers(
+          """
+          SELECT count(*) FROM vocative.vocabulary_set AS s
+          JOIN vocative.feed AS f USING (user_id)
+          WHERE (f.vocabulary ->> s.type)::int8 = s.revision AND s.user_id = '\(user)'
+          """)
+        #expect(copied == [Int64(model.revisions.count)])
+      }
+    }
+  }
+
+  private static func strings(_ random: inout SeededGenerator) -> [VocabularyString] {
+    // Few enough that the same come again.
+    let count = [0, 1, 1, 2, 40].randomElement(using: &random)!
+    return (0..<count).map { index in
+      VocabularyString(
+        "\(["王一然", "Zoë", "ミ★圆圆", "👑"].randomElement(using: &random)!) \(index)",
+        identifier: Bool.random(using: &random) ? nil : "id-\(index)",
+        pronunciationHint: Bool.random(using: &random) ? nil : "wang")
+    }
+  }
+
+  @Test func concurrentPutsGiveEachRevisionOnce() async throws {
+    try await StorageFixture.run { first in
+      try await first.withReplica { second in
+        let revisions = try await withThrowingTaskGroup(of: Int64.self) { group in
+          for number in 0..<60 {
+            let storage = number % 2 == 0 ? first.storage : second.storage
+            group.addTask {
+              let strings = (0..<20).map { VocabularyString("\(number) \($0)") }
+              let outcome = try await storage.vocabulary.put(
+                strings, as: .contactName, of: Self.ada)
+              guard case .stored(let state) = outcome else { return 0 }
+              return state.revision
+            }
+          }
+          var revisions: [Int64] = []
+          for try await revision in group { revisions.append(revision) }
+          return revisions
+        }
+        #expect(revisions.sorted() == Array(1...60))
+        // Whole: all strings are of one put.
+        let page = try await first.storage.vocabulary.page(of: Self.ada, .contactName)
+        let numbers = Set(page.strings.map { $0.phrase.split(separator: " ")[0] })
+        #expect(page.strings.count == 20 && numbers.count == 1)
+      }
+    }
+  }
+
+  @Test func writersWhoRaceWithTheSameRevisionHaveOneWinner() async throws {
+    try await StorageFixture.run { fixture in
+      let outcomes = try await withThrowingTaskGroup(of: VocabularyStore.PutOutcome.self) { group in
+        for number in 0..<20 {
+          group.addTask {
+            try await fixture.storage.vocabulary.put(
+              [VocabularyString("\(number)")], as: .carName, of: Self.ada,
+              if: number % 2 == 0 ? .absent : .revision(0))
+          }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      let state = VocabularyState(revision: 1, count: 1)
+      #expect(outcomes.count { $0 == .stored(state) } == 1)
+      #expect(outcomes.count { $0 == .refused(state) } == 19)
+      // The winner's call again is answered as before, though the revision is another now.
+      let won = try await fixture.storage.vocabulary.page(of: Self.ada, .carName).strings
+      #expect(
+        try await fixture.storage.vocabulary.put(
+          won, as: .carName, of: Self.ada, if: .revision(0)) == .unchanged(state))
+    }
+  }
+
+  @Test func whatChangesNothingWritesNothing() async throws {
+    try await StorageFixture.run { fixture in
+      let strings = [VocabularyString("Mum", identifier: "m"), VocabularyString("Dad")]
+      _ = try await fixture.storage.vocabulary.put(strings, as: .contactName, of: Self.ada)
+      let rows = """
+        SELECT xmin::text::int8 FROM vocative.vocabulary_string
+        UNION ALL SELECT xmin::text::int8 FROM vocative.vocabulary_set
+        UNION ALL SELECT xmin::text::int8 FROM vocative.feed
+        UNION ALL SELECT seq FROM vocative.feed
+        """
+      let before = try await fixture.numbers(rows)
+      let again = try await fixture.storage.vocabulary.put(
+        strings, as: .contactName, of: Self.ada)
+      #expect(again == .unchanged(VocabularyState(revision: 1, count: 2)))
+      let none = try await fixture.storage.vocabulary.delete(.carName, of: Self.ada)
+      #expect(none == .unchanged(VocabularyState(revision: 0, count: 0)))
+      #expect(try await fixture.numbers(rows) == before)
+    }
+  }
+
+  @Test func revisionsGoOnAfterADelete() async throws {
+    try await StorageFixture.run { fixture in
+      let vocabulary = fixture.storage.vocabulary
+      let strings = [VocabularyString("Mum")]
+      _ = try await vocabulary.put(strings, as: .contactName, of: Self.ada)
+      _ = try await vocabulary.put(strings, as: .contactName, of: Self.jon)
+      let deleted = try await vocabulary.delete(.contactName, of: Self.ada)
+      #expect(deleted == .stored(VocabularyState(revision: 2, count: 0)))
+      let back = try await vocabulary.put(strings, as: .contactName, of: Self.ada, if: .absent)
+      #expect(back == .stored(VocabularyState(revision: 3, count: 1)))
+      // Another user's is another.
+      let others = try await vocabulary.page(of: Self.jon, .contactName)
+      #expect(others.strings == strings && others.state.revision == 1)
+      #expect(try await vocabulary.page(of: Self.jon, .carName).state.revision == 0)
+    }
+  }
+
+  @Test func aFollowerLearnsOfRevisionsAndIsWoken() async throws {
+    try await StorageFixture.run { fixture in
+      let limits = FeedStore.PageLimits(threads: 10, entries: 10, bytes: 100_000)
+      func page(_ token: FeedToken?) async throws -> FeedStore.Page {
+        let outcome = try await fixture.storage.feeds.changes(
+          for: Self.ada, since: token, limits: limits)
+        guard case .page(let page) = outcome else { throw CancellationError() }
+        return page
+      }
+      let empty = try await page(nil)
+      #expect(empty.vocabulary == nil)
+      let subscription = try #require(fixture.storage.wakeUps.follow(Self.ada, limit: 1))
+      _ = try await fixture.storage.vocabulary.put(
+        [VocabularyString("Mum")], as: .contactName, of: Self.ada)
+      #expect(subscription.hasMoved(beyond: empty.next.cursor))
+      #expect(try await fixture.storage.feeds.nothingNew(since: empty.next, for: Self.ada) == nil)
+      let next = try await page(empty.next)
+      #expect(next.threads.isEmpty && !next.hasMore)
+      let map = Array(#"{"contactName": 1}"#.utf8)
+      #expect(next.vocabulary == map)
+      let quiet = try await fixture.storage.feeds.nothingNew(since: next.next, for: Self.ada)
+      #expect(quiet?.vocabulary == map)
+    }
+  }
+
+  @Test func pagesFollowOneAnotherToTheEnd() async throws {
+    try await StorageFixture.run { fixture in
+      let strings = (0..<25).map { VocabularyString("name \($0)") }
+      _ = try await fixture.storage.vocabulary.put(strings, as: .photoTag, of: Self.ada)
+      for (limit, bytes) in [(7, Int.max), (Int.max, 200), (25, Int.max)] {
+        var found: [VocabularyString] = []
+        var position: Int? = 0
+        while let from = position {
+          let page = try await fixture.storage.vocabulary.page(
+            of: Self.ada, .photoTag, from: from, limit: limit, bytes: bytes)
+          #expect(page.strings.count <= limit && !page.strings.isEmpty)
+          found += page.strings
+          position = page.next
+        }
+        #expect(found == strings)
+      }
+    }
+  }
+
+  @Test func whatOnesOwnThreadsGiveComesBelowWhatWasUploaded() async throws {
+    try await StorageFixture.run { fixture in
+      let thread = ThreadID(UUID())
+      _ = try await fixture.storage.threads.create(
+        thread, by: Self.ada,
+        CreateThread(
+          kind: .message, subject: "Climbers",
+          participants: [
+            .init(
+              userId: Self.jon,
+              name: PersonName(givenName: "Jon", familyName: "Smith", nickname: "Jonny")),
+            .init(userId: UserID(trusted: "wang"), name: PersonName(display: "王一然")),
+          ]))
+      _ = try await fixture.storage.vocabulary.put(
+        [
+          VocabularyString("Mum", identifier: "mum"),
+          VocabularyString("Jonny", identifier: "jon"),
+        ], as: .contactName, of: Self.ada)
+      let people = try await fixture.storage.vocabulary.strings(of: Self.ada, .contactName)
+      #expect(people.revision == 1)
+      #expect(
+        people.strings == [
+          .init(VocabularyString("Mum", identifier: "mum"), source: .uploaded),
+          .init(VocabularyString("Jonny", identifier: "jon"), source: .uploaded),
+          .init(VocabularyString("Jon Smith", identifier: "jon"), source: .participant),
+          .init(VocabularyString("王一然", identifier: "wang"), source: .participant),
+        ])
+      let groups = try await fixture.storage.vocabulary.strings(of: Self.ada, .contactGroupName)
+      #expect(
+        groups.strings == [
+          .init(
+            VocabularyString("Climbers", identifier: thread.description), source: .thread)
+        ])
+      // Who is in no thread has none of it, and who was removed has none any more.
+      let stranger = UserID(trusted: "stranger")
+      #expect(
+        try await fixture.storage.vocabulary.strings(of: stranger, .contactName).strings.isEmpty)
+      _ = try await fixture.storage.threads.remove(Self.jon, from: thread, by: Self.ada)
+      #expect(
+        try await fixture.storage.vocabulary.strings(of: Self.jon, .contactGroupName)
+          .strings.isEmpty)
+      #expect(
+        try await fixture.storage.vocabulary.strings(of: Self.ada, .contactName).strings.count == 3)
+    }
+  }
+}
