@@ -105,8 +105,8 @@ let package = Package(
     .target(
       name: "VocativeServer",
       dependencies: [
-        "VocativeModel", "VocativeStorage", "Postgres", "PostgresWire", "Identity", "TLSTransport",
-        "Observability", log, lifecycle, nio, nioLocks,
+        "VocativeModel", "NameMatching", "VocativeStorage", "Postgres", "PostgresWire", "Identity",
+        "TLSTransport", "Observability", log, lifecycle, nio, nioLocks,
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdHTTP2", package: "hummingbird"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

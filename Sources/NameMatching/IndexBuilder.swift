@@ -1,6 +1,8 @@
 /// Makes an index, a string at a time.
 struct IndexBuilder {
   private var text = PackedText()
+  private var identifiers = PackedText()
+  private var derived: [Bool] = []
   private var folded = PackedNames()
   private var keys = KeyTable()
   private var tokens = NameIndex.Tokens()
@@ -11,6 +13,8 @@ struct IndexBuilder {
     let folded = Folding.fold(name.phrase)
     let forms = Keys(folded)
     text.append(name.phrase)
+    identifiers.append(name.identifier ?? "")
+    derived.append(name.isDerived)
     let start = self.folded.characters.count
     self.folded.append(folded)
     keys.add(Keys.raw(name.phrase), position)
@@ -89,6 +93,8 @@ struct IndexBuilder {
     keys.finish()
     tokens.keys.finish()
     tokens.entries.finish()
-    return NameIndex(text: text, folded: folded, keys: keys, tokens: tokens)
+    return NameIndex(
+      text: text, identifiers: identifiers, derived: derived, folded: folded, keys: keys,
+      tokens: tokens)
   }
 }

@@ -3,10 +3,18 @@ public struct NameEntry: Sendable, Hashable {
   public var phrase: String
   /// How it is spoken, where the client knows: kana, pinyin, any spelling.
   public var hint: String?
+  /// What it stands for; strings with the same identifier are never rivals.
+  public var identifier: String?
+  /// Whether it came in by itself, and so stands behind all that the user uploaded.
+  public var isDerived: Bool
 
-  public init(_ phrase: String, hint: String? = nil) {
+  public init(
+    _ phrase: String, hint: String? = nil, identifier: String? = nil, isDerived: Bool = false
+  ) {
     self.phrase = phrase
     self.hint = hint
+    self.identifier = identifier
+    self.isDerived = isDerived
   }
 }
 
@@ -29,6 +37,8 @@ public struct NameIndex: Sendable {
   }
 
   var text = PackedText()
+  var identifiers = PackedText()
+  var derived: [Bool] = []
   var folded = PackedNames()
   /// Entries by the hash of a key that they have.
   var keys = KeyTable()
@@ -40,8 +50,13 @@ public struct NameIndex: Sendable {
     self = builder.finish()
   }
 
-  init(text: PackedText, folded: PackedNames, keys: KeyTable, tokens: Tokens) {
+  init(
+    text: PackedText, identifiers: PackedText, derived: [Bool], folded: PackedNames,
+    keys: KeyTable, tokens: Tokens
+  ) {
     self.text = text
+    self.identifiers = identifiers
+    self.derived = derived
     self.folded = folded
     self.keys = keys
     self.tokens = tokens
@@ -53,9 +68,19 @@ public struct NameIndex: Sendable {
   /// A string, as it was given.
   public func phrase(at position: Int) -> String { text[position] }
 
+  /// What a string stands for, where that is known.
+  public func identifier(at position: Int) -> String? {
+    let identifier = identifiers[position]
+    return identifier.isEmpty ? nil : identifier
+  }
+
+  /// Whether a string came in by itself.
+  public func isDerived(at position: Int) -> Bool { derived[position] }
+
   /// Memory that the index takes, in bytes.
   public var bytes: Int {
-    text.bytes + folded.bytes + keys.bytes + tokens.keys.bytes + tokens.entries.bytes
+    text.bytes + identifiers.bytes + derived.count + folded.bytes + keys.bytes + tokens.keys.bytes
+      + tokens.entries.bytes
       + tokens.mask.count * 13
   }
 }

@@ -168,13 +168,32 @@ public struct Resolver: Sendable {
       return Resolution(.unsupported)
     }
     let margin = best.reason.isIdentity ? 0 : Self.margin
-    let rivals = matches.prefix { $0.score >= best.score - margin }
+    let rivals = distinct(matches.prefix { $0.score >= best.score - margin })
     if rivals.count > 1 {
       let sorted = rivals.map { (preference($0.position), $0) }
         .sorted { ($1.0, $0.1.position) < ($0.0, $1.1.position) }.map(\.1)
       return Resolution(.disambiguation, Array(sorted.prefix(limit)))
     }
+    let others = matches.filter { match in
+      match.position != rivals[0].position && !isSame(match, as: rivals[0])
+    }
     return Resolution(
-      best.reason.isIdentity ? .success : .confirmationRequired, Array(matches.prefix(limit)))
+      best.reason.isIdentity ? .success : .confirmationRequired,
+      [rivals[0]] + others.prefix(limit - 1))
+  }
+
+  private func isSame(_ match: NameMatch, as other: NameMatch) -> Bool {
+    guard let identifier = index.identifier(at: match.position) else { return false }
+    return identifier == index.identifier(at: other.position)
+  }
+
+  /// Each person and thing once; what came in by itself only where nothing was uploaded.
+  private func distinct(_ rivals: some Collection<NameMatch>) -> [NameMatch] {
+    var distinct: [NameMatch] = []
+    let hasUploaded = rivals.contains { !index.isDerived(at: $0.position) }
+    for rival in rivals where !(hasUploaded && index.isDerived(at: rival.position)) {
+      if !distinct.contains(where: { isSame(rival, as: $0) }) { distinct.append(rival) }
+    }
+    return distinct
   }
 }

@@ -42,6 +42,18 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
+  /// A number from 0 to 1, with three digits behind the point.
+  public mutating func value(thousandths value: Double) {
+    separate()
+    let rounded = UInt64((min(max(value, 0), 1) * 1000).rounded())
+    append(5) { text in
+      Self.digits(rounded / 1000, in: text, from: 0, 1)
+      text[1] = UInt8(ascii: ".")
+      Self.digits(rounded % 1000, in: text, from: 2, 3)
+    }
+    needsComma = true
+  }
+
   public mutating func value(_ value: Bool) {
     separate()
     utf8.append(contentsOf: value ? "true".utf8 : "false".utf8)

@@ -30,6 +30,11 @@ public struct Limits: Hashable, Sendable {
   /// Bytes of a body, or of a job's line, that holds the strings of one type.
   public var vocabularyBytes = 8_388_608
 
+  /// Phrases in one call of resolve.
+  public var resolvePhrases = 100
+  /// Bytes that the indexes of all users' vocabularies take in memory.
+  public var indexBytes = 268_435_456
+
   public init() {}
 
   /// Bytes of UTF-8 in a thread's subject (the longest line of RFC 5322, section 2.1.1).

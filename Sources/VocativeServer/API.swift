@@ -23,6 +23,8 @@ public struct ServiceParts: Sendable {
   public var now: @Sendable () -> Date
   /// 64 random bits, for trace ids.
   public var random: @Sendable () -> UInt64
+  /// Indexes of users' vocabularies, for all routes together.
+  let indexes: VocabularyIndexes
 
   public init(
     storage: Storage, authenticator: Authenticator, tokenKey: SymmetricKey, limits: Limits,
@@ -38,6 +40,7 @@ public struct ServiceParts: Sendable {
     self.sendsHSTS = sendsHSTS
     self.now = now
     self.random = random
+    indexes = VocabularyIndexes(vocabulary: storage.vocabulary, budget: limits.indexBytes)
   }
 }
 
@@ -96,6 +99,9 @@ public enum API {
       storage: parts.storage, limits: parts.limits, tokenKey: parts.tokenKey, now: parts.now
     ).add(to: device)
     VocabularyRoutes(storage: parts.storage, limits: parts.limits).add(to: device)
+    ResolveRoutes(
+      indexes: parts.indexes, limits: parts.limits
+    ).add(to: device)
     let jobs = router.group("v1/jobs")
       .add(
         middleware: Authentication(

@@ -219,6 +219,7 @@ struct Composition: Sendable {
     limits.bodyBytes = configuration.limits.bodyBytes
     limits.bodySeconds = Int(configuration.limits.body.components.seconds)
     limits.pageBytes = configuration.limits.pageBytes
+    limits.indexBytes = configuration.limits.indexBytes
     limits.defaultPage = configuration.limits.pageDefault
     limits.maximumPage = configuration.limits.pageMaximum
     limits.longPollSeconds = Int(configuration.limits.longPoll.components.seconds)

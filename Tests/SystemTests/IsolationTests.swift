@@ -246,7 +246,7 @@ private struct Operation: CustomStringConvertible {
   var writesOwn: Bool { path.hasPrefix("/v1/vocabulary") && method != .GET }
   /// For tokens of another scope than a device's.
   var isForServices: Bool { path.hasPrefix("/v1/jobs") }
-  var isVocabulary: Bool { path.contains("/vocabulary") }
+  var isVocabulary: Bool { path.contains("/vocabulary") || path == "/v1/resolve" }
   var makesAThread: Bool { method == .PUT && path.hasSuffix("{threadId}") }
 
   /// Every call of the document that the service serves.

@@ -7,7 +7,8 @@ extension ConfigurationKey {
     listenHost, listenPort, listenPlaintext, adminHost, adminPort,
     tlsCertificate, tlsKey, tlsSecondCertificate, tlsSecondKey, tlsTicketKeys, tlsClientAuthority,
     identityJWKS, identityJWKSRefresh, identityIssuer, identityAudience,
-    limitsTextBytes, limitsBodyBytes, limitsBodySeconds, limitsPageBytes, limitsParticipants,
+    limitsTextBytes, limitsBodyBytes, limitsBodySeconds, limitsPageBytes, limitsIndexBytes,
+    limitsParticipants,
     limitsBatchEntries, limitsPageDefault,
     limitsPageMaximum, limitsLongPoll, limitsStreamsPerUser,
     limitsVocabularyStrings, limitsVocabularyStringBytes, limitsVocabularyBytes,
@@ -129,6 +130,10 @@ extension ConfigurationKey {
     name: "limits.pageBytes", kind: .integer(65_536...67_108_864), unit: "bytes",
     defaultValue: .int(4_194_304),
     help: "Where a page ends before it has as many items as were asked for.")
+  static let limitsIndexBytes = ConfigurationKey(
+    name: "limits.indexBytes", kind: .integer(1_048_576...68_719_476_736), unit: "bytes",
+    defaultValue: .int(268_435_456),
+    help: "Memory for the indexes of users' vocabularies; the least recently used go.")
   static let limitsParticipants = ConfigurationKey(
     name: "limits.participants", kind: .integer(2...100_000), unit: "participants",
     defaultValue: .int(1000), help: "The most participants of a thread.")

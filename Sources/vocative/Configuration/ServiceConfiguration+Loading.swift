@@ -74,6 +74,7 @@ extension ServiceConfiguration {
     limits = Limits(
       textBytes: settings.integer(.limitsTextBytes), bodyBytes: settings.integer(.limitsBodyBytes),
       body: settings.seconds(.limitsBodySeconds), pageBytes: settings.integer(.limitsPageBytes),
+      indexBytes: settings.integer(.limitsIndexBytes),
       participants: settings.integer(.limitsParticipants),
       batchEntries: settings.integer(.limitsBatchEntries),
       pageDefault: settings.integer(.limitsPageDefault),

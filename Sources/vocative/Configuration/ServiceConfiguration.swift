@@ -49,6 +49,7 @@ struct ServiceConfiguration: Sendable, Equatable {
     var bodyBytes: Int
     var body: Duration
     var pageBytes: Int
+    var indexBytes: Int
     var participants: Int
     var batchEntries: Int
     var pageDefault: Int

@@ -371,6 +371,35 @@ extension Target {
     return bad
   }
 
+  /// Phrases to be resolved.
+  var badResolution: [BadRequest] {
+    func post(_ name: String, _ body: String, at pointer: String) -> BadRequest {
+      BadRequest(name, .POST, "/v1/resolve", body, 422, "invalid-request", at: pointer)
+    }
+    let many = (0..<101).map { _ in "\"a\"" }.joined(separator: ",")
+    let long = String(repeating: "a", count: 1025)
+    return [
+      post("a type that is none", #"{"type":\#(text),"phrases":["a"]}"#, at: "/type"),
+      post("no phrases", #"{"type":"contactName"}"#, at: "/phrases"),
+      post("phrases that are none", #"{"type":"contactName","phrases":[]}"#, at: "/phrases"),
+      post("101 phrases", #"{"type":"contactName","phrases":[\#(many)]}"#, at: "/phrases"),
+      post(
+        "a phrase of 1025 bytes", #"{"type":"contactName","phrases":["a","\#(long)"]}"#,
+        at: "/phrases/1"),
+      post(
+        "a phrase that is a number", #"{"type":"contactName","phrases":[1]}"#, at: "/phrases/0"),
+      post(
+        "21 candidates", #"{"type":"contactName","phrases":["a"],"limit":21}"#, at: "/limit"),
+      post(
+        "a revision below 0",
+        #"{"type":"contactName","phrases":["a"],"atLeast":{"vocabularyRevision":-1}}"#,
+        at: "/atLeast/vocabularyRevision"),
+      post(
+        "an unknown field", #"{"type":"contactName","phrases":["a"],"user":\#(text)}"#,
+        at: "/user"),
+    ]
+  }
+
   /// Vocabulary: bodies, types, preconditions and pages.
   var badVocabulary: [BadRequest] {
     let path = "/v1/vocabulary/contactName"
