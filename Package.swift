@@ -121,11 +121,14 @@ let package = Package(
       dependencies: [
         "VocativeServer", "VocativeStorage", "VocativeModel", "EmbeddedPostgres", "Identity",
         "Postgres", "PostgresWire", "TLSTransport", "VocativeSQL", "Observability", log, lifecycle,
+        nio,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "X509", package: "swift-certificates"),
       ],
@@ -135,8 +138,8 @@ let package = Package(
     .executableTarget(
       name: "vocative-bench",
       dependencies: [
-        "Postgres", "PostgresWire", "EmbeddedPostgres", "VocativeStorage", "VocativeSQL",
-        "VocativeServer", "TLSTransport", "Identity", nio, nioPosix, log, lifecycle,
+        "Postgres", "PostgresWire", "EmbeddedPostgres", "VocativeModel", "VocativeStorage",
+        "VocativeSQL", "VocativeServer", "TLSTransport", "Identity", nio, nioPosix, log, lifecycle,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),

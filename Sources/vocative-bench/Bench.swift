@@ -10,7 +10,9 @@ struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "vocative-bench",
     abstract: "Measures the service against its peers, side by side.",
-    subcommands: [All.self, Driver.self, Sends.self, Changes.self, TLS.self],
+    subcommands: [
+      All.self, Driver.self, Sends.self, Changes.self, Vocabulary.self, TLS.self,
+    ],
     defaultSubcommand: All.self)
 }
 
@@ -91,6 +93,7 @@ struct All: AsyncParsableCommand {
         try await stage.measureDriver(seconds, &report)
         try await stage.measureSends(seconds, &report)
         try await stage.measureChanges(seconds, &report)
+        try await stage.measureVocabulary(seconds, &report)
       }
       // Two servers in this process; the rounds are four times as many.
       try await TLSBenchmark.run(seconds: max(1, seconds / 3))
@@ -130,6 +133,18 @@ struct Changes: AsyncParsableCommand {
   func run() async throws {
     try await options.report { seconds, report in
       try await Stage.run { try await $0.measureChanges(seconds, &report) }
+    }
+  }
+}
+
+struct Vocabulary: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "An upload job over TLS, against psql's \\copy of the same rows.")
+  @OptionGroup var options: BenchOptions
+
+  func run() async throws {
+    try await options.report { seconds, report in
+      try await Stage.run { try await $0.measureVocabulary(seconds, &report) }
     }
   }
 }

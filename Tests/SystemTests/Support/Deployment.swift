@@ -52,9 +52,9 @@ struct Deployment: Sendable {
     }
   }
 
-  func start(_ settings: [String] = []) async throws -> RunningService {
+  func start(_ settings: [String] = [], port: Int = 0) async throws -> RunningService {
     try await RunningService.start(
-      database: serviceConninfo, dataDirectory: directory, settings)
+      database: serviceConninfo, dataDirectory: directory, settings, port: port)
   }
 
   /// All that the service stores, in a fixed order, to compare.

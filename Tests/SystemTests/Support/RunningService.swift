@@ -22,13 +22,14 @@ final class RunningService: Sendable {
   ///   - dataDirectory: one to go on with; nil for a new one.
   static func start(
     database: String? = nil, dataDirectory: String? = nil, demo: Bool = false,
-    mode: String = "development", _ settings: [String] = [], environment: [String: String] = [:]
+    mode: String = "development", _ settings: [String] = [], port: Int = 0,
+    environment: [String: String] = [:]
   ) async throws -> RunningService {
     let directory = try dataDirectory ?? Scratch.directory()
     var arguments = ["serve"] + (demo ? ["--demo"] : [])
     arguments += [
       "--mode", mode, "--data-directory", directory, "--listen-host", "127.0.0.1",
-      "--listen-port", "0", "--admin-port", "0",
+      "--listen-port", "\(port)", "--admin-port", "0",
     ]
     var environment = environment
     if let database { environment["DATABASE_URL"] = database }
