@@ -119,8 +119,8 @@ let package = Package(
     .executableTarget(
       name: "vocative",
       dependencies: [
-        "VocativeServer", "VocativeStorage", "VocativeModel", "EmbeddedPostgres", "Identity",
-        "Postgres", "PostgresWire", "TLSTransport", "VocativeSQL", "Observability", log, lifecycle,
+        "VocativeServer", "VocativeStorage", "VocativeModel", "NameMatching", "EmbeddedPostgres",
+        "Identity", "Postgres", "PostgresWire", "TLSTransport", "VocativeSQL", "Observability", log, lifecycle,
         nio,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),

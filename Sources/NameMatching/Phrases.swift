@@ -162,14 +162,26 @@ extension Phrases {
   }
 
   /// The first one to three words of a name that may be followed by what is to be said, the longest
-  /// first, with the number of words behind them.
-  static func leads(of name: String) -> [(name: String, rest: Int)] {
+  /// first, and whether what follows begins as a sentence does.
+  static func leads(of name: String) -> [(name: String, isSentence: Bool)] {
     let words = name.split(separator: " ")
     guard words.count > 2 else { return [] }
-    return (1..<min(4, words.count - 1)).reversed().map {
-      (words[..<$0].joined(separator: " "), words.count - $0)
+    return (1..<min(4, words.count - 1)).reversed().map { count in
+      let next = words[count].lowercased().replacing("’", with: "'")
+      return (
+        words[..<count].joined(separator: " "),
+        words.count - count > 2 || sentenceWords.contains(next)
+      )
     }
   }
+
+  private static let sentenceWords: Set<String> = [
+    "i", "i'm", "i'll", "i've", "i'd", "we", "we're", "we'll", "we've", "you", "you're", "he",
+    "she", "it", "it's", "they", "the", "that", "this", "my", "to", "if", "when", "where", "what",
+    "how", "why", "please", "can", "could", "do", "don't", "is", "are", "let's", "je", "j'ai",
+    "j'arrive", "nous", "on", "que", "qu'il", "si", "où", "quand", "ich", "wir", "dass", "ob",
+    "estoy", "voy", "yo", "no",
+  ]
 
   /// Whether there is a conjunction in a phrase.
   static func mayNameSeveral(_ phrase: String) -> Bool {

@@ -91,7 +91,7 @@ public struct Resolver: Sendable {
         // A full name of somebody else begins with a first name, too.
         let matches = index.matches(lead.name)
         guard let match = matches.first, match.score >= Self.certain else { continue }
-        if match.reason.isIdentity || lead.rest > 2 { return matches }
+        if match.reason.isIdentity || lead.isSentence { return matches }
       }
     }
     return best

@@ -8,6 +8,9 @@ public enum VocabularyType: String, Hashable, Sendable, Codable, CaseIterable {
   case notebookItemTitle, notebookItemGroupName
   case mediaPlaylistTitle, mediaMusicArtistName, mediaAudiobookTitle, mediaAudiobookAuthorName
   case mediaShowTitle
+
+  /// Whether "all" may mean all strings. To write to everybody is nobody's wish.
+  public var allowsAll: Bool { self != .contactName && self != .contactGroupName }
 }
 
 /// One string of a vocabulary.

@@ -152,6 +152,15 @@ import Testing
     #expect(resolution.outcome == .success)
   }
 
+  @Test func aPartOfANameBeforeASentence() {
+    let resolver = Resolver(NameIndex(["Jon Snow", "Maria Lopez"].map { NameEntry($0) }))
+    let resolution = resolver.resolve("tell Jon I'm late")
+    #expect(resolution.outcome == .confirmationRequired)
+    #expect(resolution.candidates.first?.position == 0)
+    // A full name of somebody else is no first name with a sentence behind it.
+    #expect(resolver.resolve("text Maria Garcia Perez").outcome == .unsupported)
+  }
+
   @Test func severalNamesAreResolvedEach() {
     for phrase in [
       "Tom and Jerry", "text Tom and Jerry", "Tom, Jerry, and Jon", "小王和小李", "给小王和小李发消息",

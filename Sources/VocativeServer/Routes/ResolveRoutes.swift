@@ -39,11 +39,6 @@ struct ResolveRoutes {
   }
 }
 
-extension VocabularyType {
-  /// Whether "all" may mean all strings. To write to everybody is nobody's wish.
-  var allowsAll: Bool { self != .contactName && self != .contactGroupName }
-}
-
 /// One result, as it is on the wire.
 struct ResolutionAnswer {
   let phrase: String

@@ -16,7 +16,7 @@ struct ServiceOptions: ParsableArguments {
 
   @Option(
     help: "File with the bearer token. Never on the command line, where others could read it.")
-  var tokenFile: String
+  var tokenFile: String?
 
   /// A connection to the service, for as long as `body` takes.
   func connect<Result>(
@@ -24,6 +24,7 @@ struct ServiceOptions: ParsableArguments {
   ) async throws -> Result {
     guard let address = URL(string: url), address.scheme == "https" || Self.isLoopback(address)
     else { throw ValidationError("--url must be https, or http on this machine") }
+    guard let tokenFile else { throw ValidationError("--token-file is missing") }
     guard let text = try? String(contentsOfFile: tokenFile, encoding: .utf8) else {
       throw UploadFailure(.noInput, "the token file \(tokenFile) cannot be read")
     }
