@@ -46,6 +46,16 @@ extension ServiceTests {
           export.output
             == #"{"userId":"mei","type":"contactName","strings":[{"phrase":"王一然","identifier":"w"}]}"#
             + "\n")
+        let meant = try await Binary.run(["resolve", "text 王一然", "wang yiran"] + mei)
+        #expect(
+          meant.output == """
+            text 王一然 → success
+              1.000  identical   王一然  w
+
+            wang yiran → confirmationRequired
+              0.900  sound       王一然  w
+
+            """)
         // What is exported can be uploaded, and is what is there.
         let lines = try Self.file("export.jsonl", export.output)
         let again = try await Binary.run(["upload", lines] + crm)
