@@ -34,17 +34,25 @@ enum EnglishEar {
   /// Splits Latin letters into syllables of pinyin, the longest first; nil where that fails.
   static func syllables(of word: [UInt8]) -> [[UInt8]]? {
     guard word.count <= 24 else { return nil }
-    func split(_ start: Int) -> [[UInt8]]? {
-      if start == word.count { return [] }
-      for length in stride(from: min(6, word.count - start), through: 1, by: -1) {
-        let syllable = word[start..<start + length]
-        if Readings.isSyllable(syllable), let rest = split(start + length) {
-          return [Array(syllable)] + rest
-        }
+    // From the end, so that no place is looked at twice: the length of the syllable to begin with.
+    var lengths = [Int](repeating: 0, count: word.count + 1)
+    for start in stride(from: word.count - 1, through: 0, by: -1) {
+      for length in stride(from: min(6, word.count - start), through: 1, by: -1)
+      where (start + length == word.count || lengths[start + length] > 0)
+        && Readings.isSyllable(word[start..<start + length])
+      {
+        lengths[start] = length
+        break
       }
-      return nil
     }
-    return split(0)
+    guard lengths[0] > 0 else { return nil }
+    var syllables: [[UInt8]] = []
+    var start = 0
+    while start < word.count {
+      syllables.append(Array(word[start..<start + lengths[start]]))
+      start += lengths[start]
+    }
+    return syllables
   }
 
   /// The syllables of English words as they would be spoken, roughly.

@@ -74,7 +74,10 @@ private struct Matcher {
     }
     if !folded.isEmpty {
       byIdentity()
-      if !found.values.contains(where: \.reason.isIdentity) {
+      // Nobody says a name of more characters almost right.
+      if folded.segments.reduce(0, { $0 + $1.scalars.count }) <= 80,
+        !found.values.contains(where: \.reason.isIdentity)
+      {
         bySound()
         byWords()
         byParts()

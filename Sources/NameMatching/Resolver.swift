@@ -26,6 +26,9 @@ public struct Resolver: Sendable {
   static let margin = 0.025
   /// What is cut out of a phrase has to be this good: there is a name in almost every sentence.
   static let certain = 0.78
+  /// Bytes of a phrase in which names are looked for, and names that are tried.
+  private static let longestSentence = 400
+  private static let mostNames = 24
   /// Candidates that Siri shows (`INIntentResolutionResult`): as few as possible, at most five.
   public static let shown = 5
 
@@ -48,7 +51,9 @@ public struct Resolver: Sendable {
     // What is called so itself is meant, whatever else it may say: "Tell Williams".
     if plain.first?.reason.isIdentity == true { return outcome(plain, limit, preference) }
     if allowsAll, let all = everyone(phrase, limit, preference) { return all }
-    if Phrases.mayNameSeveral(phrase), let several = several(phrase, limit, preference) {
+    if phrase.utf8.count <= Self.longestSentence, Phrases.mayNameSeveral(phrase),
+      let several = several(phrase, limit, preference)
+    {
       return several
     }
     guard let matches = best(for: phrase, plain) else { return Resolution(.needsValue) }
@@ -100,12 +105,14 @@ public struct Resolver: Sendable {
   /// Names within carriers, and carriers within carriers, with and without what is to be said.
   private func names(in phrase: String) -> [String] {
     var names: [String] = []
+    guard phrase.utf8.count <= Self.longestSentence else { return names }
     for clause in Phrases.clauses(of: phrase) {
       if clause != phrase { names.append(clause) }
       let carried = Phrases.names(in: clause)
       names += carried
       for name in carried { names += Phrases.names(in: name) }
     }
+    if names.count > Self.mostNames { names.removeLast(names.count - Self.mostNames) }
     return names
   }
 

@@ -13,6 +13,7 @@ public enum Statements {
     threadsPage, wake,
     putVocabulary, clearVocabulary, fillVocabulary, vocabularyPage, vocabularyParticipants,
     vocabularySubjects, vocabularyJobBatch, noteVocabularyJob, expireVocabularyJobs,
+    putAppVocabulary, appVocabulary,
     installation,
   ]
 
@@ -77,6 +78,10 @@ public enum Statements {
   static let noteVocabularyJob = Statement(
     "vocabulary_job_note", [.text, .text, .int8, .int4, .bytea, .bytea], [.int8])
   static let expireVocabularyJobs = Statement("vocabulary_job_expire", [.text], [])
+  static let putAppVocabulary = Statement(
+    "app_vocabulary_put", [.text, .jsonb, .jsonb], [.int8, .bool])
+  static let appVocabulary = Statement(
+    "app_vocabulary_all", [], [.text, .int8, .jsonb, .jsonb])
   static let installation = Statement("installation", [], [.uuid, .bytea, .int4])
 
   private static let threadColumns: [PostgresType] = [

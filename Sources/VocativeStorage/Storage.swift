@@ -10,6 +10,7 @@ public struct Storage: Sendable {
   public let entries: EntryStore
   public let feeds: FeedStore
   public let vocabulary: VocabularyStore
+  public let appVocabulary: AppVocabularyStore
   public let wakeUps: WakeUps
 
   /// Settings that a database's connections need (`PostgresConfiguration.onConnect`).
@@ -37,6 +38,7 @@ public struct Storage: Sendable {
       wakeUps: wakeUps)
     feeds = FeedStore(database: database, wakeUps: wakeUps)
     vocabulary = VocabularyStore(database: database, wakeUps: wakeUps)
+    appVocabulary = AppVocabularyStore(database: database)
   }
 }
 

@@ -10,7 +10,7 @@ struct Vocative: AsyncParsableCommand {
     version: "0.1.0",
     subcommands: [
       Serve.self, Migrate.self, DoctorCommand.self, TokenCommand.self, ConfigurationCommand.self,
-      UploadCommand.self, VocabularyCommand.self, ResolveCommand.self,
+      UploadCommand.self, VocabularyCommand.self, AppVocabularyCommand.self, ResolveCommand.self,
     ])
 
   static func main() async {

@@ -92,6 +92,39 @@ extension ServiceTests {
       }
     }
 
+    @Test func anAppsVocabularyIsImported() async throws {
+      try await Deployment.run { deployment in
+        let common = ["--mode", "development", "--data-directory", deployment.directory]
+        let environment = ["DATABASE_URL": deployment.serviceConninfo]
+        let list = try Self.file(
+          "AppIntentVocabulary.plist",
+          """
+          <plist version="1.0"><dict><key>ParameterVocabularies</key><array><dict>
+          <key>ParameterNames</key><array><string>INAddTasksIntent.targetTaskList</string></array>
+          <key>ParameterVocabulary</key><array><dict>
+          <key>VocabularyItemIdentifier</key><string>groceries</string>
+          <key>VocabularyItemSynonyms</key><array><dict>
+          <key>VocabularyItemPhrase</key><string>store</string>
+          <key>VocabularyItemPronunciation</key><string>stor</string>
+          </dict></array></dict></array></dict></array></dict></plist>
+          """)
+        let arguments = ["app-vocabulary", "import", list, "--locale", "en"] + common
+        let first = try await Binary.run(arguments, environment: environment)
+        #expect(
+          first.status == 0 && first.output.contains("en: 1 terms with 1 phrases, revision 1"))
+        let again = try await Binary.run(arguments, environment: environment)
+        #expect(again.output.contains("en: nothing has changed, revision 1"))
+        let shown = try await Binary.run(
+          ["app-vocabulary", "list"] + common, environment: environment)
+        #expect(shown.output.contains("en, revision 1\n  groceries: store [stor]"))
+        let wrong = try Self.file("wrong.plist", "<plist><dict/></plist>")
+        let refused = try await Binary.run(
+          ["app-vocabulary", "import", wrong, "--locale", "en"] + common,
+          environment: environment)
+        #expect(refused.status == 65)
+      }
+    }
+
     /// The command goes on where it was when the service comes back, and nothing is stored twice.
     @Test(.timeLimit(.minutes(2))) func itOutlivesARestartOfTheService() async throws {
       try await Deployment.run { deployment in

@@ -164,6 +164,90 @@ extension ServiceTests {
       }
     }
 
+    /// The client is gone in the middle of a line. The half of it must not count as a line: the job
+    /// could not be resumed.
+    @Test(.timeLimit(.minutes(1)), arguments: [APIClient.Version.http1, .http2])
+    func aClientThatIsCutOffCanResume(_ version: APIClient.Version) async throws {
+      try await Deployment.serving { deployment, service in
+        let token = try await service.token("crm", scopes: [.vocabularyUpload])
+        let body = (0..<20).map { Self.line("user-\($0)", ["Mum", "Dad"]) }.joined()
+        let half = body.utf8.prefix(body.utf8.count / 2 + 7)
+        try await APIClient.run(
+          service.baseURL, caFile: service.caFile, token: token, over: version
+        ) { client in
+          let (parts, source) = AsyncStream.makeStream(of: ByteBuffer.self)
+          var request = HTTPClientRequest(url: client.baseURL + Self.path)
+          request.method = .POST
+          request.headers.add(name: "Authorization", value: "Bearer \(token)")
+          request.headers.add(name: "Content-Type", value: "application/x-ndjson")
+          request.headers.add(name: "Idempotency-Key", value: "cut")
+          request.body = .stream(parts, length: .unknown)
+          source.yield(ByteBuffer(bytes: half))
+          let started = request
+          let upload = Task {
+            let response = try await client.http.execute(started, timeout: .seconds(50))
+            for try await _ in response.body {}
+          }
+          try await eventually {
+            try await PSQL.run(
+              deployment.conninfo, "SELECT count(*) > 8 FROM vocative.vocabulary_set"
+            ).contains("t")
+          }
+          upload.cancel()
+          _ = await upload.result
+        }
+        try await APIClient.run(service, user: nil) { client in
+          var outcome = Outcome()
+          // The first run may not have ended yet.
+          try await eventually {
+            outcome = try Outcome.of(
+              try await Self.upload(client.speaking(token), body, key: "cut"))
+            return outcome.summary?.done == true
+          }
+          #expect(outcome.results.map(\.line) == Array(1...20))
+          #expect(outcome.results.allSatisfy { $0.status == .stored && $0.revision == 1 })
+        }
+      }
+    }
+
+    /// A service that is told to stop in the middle of a job stores what is under way, and says so.
+    @Test(.timeLimit(.minutes(1))) func aStoppingServiceEndsAJob() async throws {
+      try await Deployment.run { deployment in
+        let service = try await deployment.start()
+        let token = try await service.token("crm", scopes: [.vocabularyUpload])
+        try await APIClient.run(service, user: nil) { client in
+          let (parts, source) = AsyncStream.makeStream(of: ByteBuffer.self)
+          var request = HTTPClientRequest(url: client.baseURL + Self.path)
+          request.method = .POST
+          request.headers.add(name: "Authorization", value: "Bearer \(token)")
+          request.headers.add(name: "Content-Type", value: "application/x-ndjson")
+          request.body = .stream(parts, length: .unknown)
+          source.yield(ByteBuffer(string: Self.line("ada", ["Mum"])))
+          let response = try await client.http.execute(request, timeout: .seconds(50))
+          var outcome = Outcome()
+          var partial: [UInt8] = []
+          var isStopped = false
+          for try await part in response.body {
+            partial += part.readableBytesView
+            while let end = partial.firstIndex(of: UInt8(ascii: "\n")) {
+              try outcome.read(partial[..<end])
+              partial.removeSubrange(...end)
+            }
+            if !isStopped {
+              isStopped = true
+              Foundation.kill(service.processID, SIGTERM)
+            }
+            if outcome.summary != nil { break }
+          }
+          #expect(outcome.results.count == 1 && outcome.summary?.done == false)
+          #expect(outcome.summary?.problem?.code == "unavailable")
+          source.finish()
+        }
+        let status = try await service.stop()
+        #expect(status == 0)
+      }
+    }
+
     /// The service is killed in the middle of a job, as by a power cut; what it has acknowledged is
     /// there, and the same job again completes it without doing anything twice.
     @Test(.timeLimit(.minutes(2))) func aKilledJobIsResumed() async throws {

@@ -258,4 +258,113 @@ import VocativeStorage
         try await fixture.storage.vocabulary.strings(of: Self.ada, .contactName).strings.count == 3)
     }
   }
+
+  @Test func appVocabularyIsReplacedByLocale() async throws {
+    try await StorageFixture.run { fixture in
+      let store = fixture.storage.appVocabulary
+      let one = AppVocabulary(
+        terms: [
+          .init(
+            parameters: ["INStartWorkoutIntent.workoutName"], identifier: "hiit",
+            synonyms: [.init("高强度间歇", pronunciation: "gao", examples: ["a"]), .init("HIIT")])
+        ], examples: [.init(intent: "INStartWorkoutIntent", examples: ["b"])])
+      let other = AppVocabulary(terms: [], examples: [])
+      let first = try await store.put(one, for: "zh-Hans")
+      let again = try await store.put(one, for: "zh-Hans")
+      let changed = try await store.put(other, for: "zh-Hans")
+      let english = try await store.put(one, for: "en")
+      #expect(first == .stored(revision: 1) && again == .unchanged(revision: 1))
+      #expect(changed == .stored(revision: 2) && english == .stored(revision: 1))
+      let all = try await store.all()
+      #expect(
+        all == [
+          .init(locale: "en", revision: 1, vocabulary: one),
+          .init(locale: "zh-Hans", revision: 2, vocabulary: other),
+        ])
+    }
+  }
+
+  /// A batch of a job is one transaction: what it notes is there if and only if its strings are.
+  @Test func aJobsBatchIsStoredAndNotedTogether() async throws {
+    try await StorageFixture.run { fixture in
+      let vocabulary = fixture.storage.vocabulary
+      let lines = (0..<300).map { number in
+        VocabularyJobLine(
+          userId: UserID(number: number), type: .contactName,
+          strings: (0..<20).map {
+            VocabularyString(
+              "王 \(number) \($0)", identifier: $0 % 2 == 0 ? "\($0)" : nil,
+              pronunciationHint: $0 % 3 == 0 ? "wang" : nil)
+          })
+      }
+      let place = VocabularyStore.JobPlace(principal: Self.ada, key: "k", firstLine: 1)
+      let outcomes = try await vocabulary.store(
+        lines,
+        noting: (
+          place, { .init(lines: $0.count, chain: [1], results: [UInt8](repeating: 7, count: 3)) }
+        ))
+      let state = VocabularyState(revision: 1, count: 20)
+      #expect(outcomes == lines.map { _ in .stored(state) })
+      for number in [0, 17, 299] {
+        let page = try await vocabulary.page(of: lines[number].userId, .contactName)
+        #expect(page.strings == lines[number].strings)
+      }
+      let noted = try #require(try await vocabulary.jobBatch(at: place))
+      #expect(noted.lines == 300 && noted.chain == [1] && noted.results == [7, 7, 7])
+      // The same place again: all of it is rolled back.
+      let changed = [
+        VocabularyJobLine(
+          userId: lines[0].userId, type: .contactName, strings: [VocabularyString("other")])
+      ]
+      await #expect(throws: VocabularyStore.JobIsRunning.self) {
+        try await vocabulary.store(
+          changed, noting: (place, { .init(lines: $0.count, chain: [2], results: []) }))
+      }
+      let page = try await vocabulary.page(of: lines[0].userId, .contactName)
+      #expect(page.strings == lines[0].strings && page.state.revision == 1)
+      // What is the same writes nothing, and an empty list removes.
+      let same = try await vocabulary.store([lines[1]])
+      #expect(same == [.unchanged(state)])
+      let emptied = VocabularyJobLine(userId: lines[1].userId, type: .contactName, strings: [])
+      let removed = try await vocabulary.store([emptied])
+      #expect(removed == [.stored(VocabularyState(revision: 2, count: 0))])
+    }
+  }
+
+  /// Jobs and devices write the same users at the same time, in any order; neither waits for ever.
+  @Test(.timeLimit(.minutes(1))) func jobsAndDevicesDoNotBlockEachOther() async throws {
+    try await StorageFixture.run { first in
+      try await first.withReplica { second in
+        let users = (0..<40).map(UserID.init(number:))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for (lane, storage) in [first.storage, second.storage, first.storage].enumerated() {
+            group.addTask {
+              for round in 0..<15 {
+                let order = lane == 0 ? users : users.reversed()
+                _ = try await storage.vocabulary.store(
+                  order.map { user in
+                    VocabularyJobLine(
+                      userId: user, type: .contactName,
+                      strings: [VocabularyString("\(lane) \(round)")])
+                  })
+              }
+            }
+          }
+          for user in users {
+            group.addTask {
+              for round in 0..<5 {
+                _ = try await second.storage.vocabulary.put(
+                  [VocabularyString("device \(round)")], as: .contactName, of: user)
+              }
+            }
+          }
+          try await group.waitForAll()
+        }
+        for user in users {
+          let page = try await first.storage.vocabulary.page(of: user, .contactName)
+          #expect(page.strings.count == 1 && page.state.revision == 50)
+        }
+      }
+    }
+  }
 }

@@ -114,19 +114,28 @@ actor JobLineQueue {
 
   /// Adds lines; returns when there is room for more, or false when nobody takes them any more.
   func put(_ new: [JobLine]) async -> Bool {
+    guard !isOver else { return false }
     lines += new
     weight += new.reduce(0) { $0 + $1.weight }
     wake()
-    while !isStopped, weight >= Self.maximumWeight || lines.count >= Self.maximumLines {
+    while !isStopped, !isOver,
+      weight >= Self.maximumWeight || lines.count >= Self.maximumLines
+    {
       await wait()
     }
-    return !isStopped
+    return !isStopped && !isOver
   }
 
-  /// No line will come any more, as the body is over or could not be read.
-  func finish(_ failure: (any Error)? = nil) {
+  /// No line will come any more, as the body is over.
+  func finish() {
     isOver = true
-    self.failure = failure
+    wake()
+  }
+
+  /// No line is to be taken any more, and whoever asks for one is told why.
+  func fail(_ failure: any Error) {
+    isOver = true
+    self.failure = self.failure ?? failure
     wake()
   }
 
@@ -141,12 +150,11 @@ actor JobLineQueue {
   ///
   /// - Parameter limit: lines at most.
   func next(atMost limit: Int = batchLines) async throws -> [JobLine] {
-    while lines.isEmpty {
+    while true {
       if isStopped { throw CancellationError() }
-      if isOver {
-        if let failure { throw failure }
-        return []
-      }
+      if let failure { throw failure }
+      if !lines.isEmpty { break }
+      if isOver { return [] }
       await wait()
     }
     var targets: Set<JobLine.Target> = []

@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import PostgresWire
+import ServiceLifecycle
 import VocativeModel
 import VocativeStorage
 
@@ -25,7 +26,12 @@ struct VocabularyJob: Sendable {
     }
     do {
       try await withTaskCancellationHandler {
-        try await store(from: queue, &writer)
+        try await withGracefulShutdownHandler {
+          try await store(from: queue, &writer)
+        } onGracefulShutdown: {
+          // What is under way is stored; the client goes on with it at another replica.
+          Task { await queue.fail(ServiceError(.unavailable)) }
+        }
       } onCancel: {
         reading.cancel()
       }
@@ -51,7 +57,7 @@ struct VocabularyJob: Sendable {
       if let last = reader.finish() { _ = await queue.put([last]) }
       await queue.finish()
     } catch {
-      await queue.finish(error)
+      await queue.fail(error)
     }
   }
 

@@ -19,12 +19,16 @@ struct ResolveRoutes {
     let indexed = try await indexes.index(
       for: context.caller, body.type, atLeast: body.atLeast?.vocabularyRevision ?? 0)
     let limit = body.limit ?? Resolver.shown
-    let answers = body.phrases.map { phrase in
-      ResolutionAnswer(
-        phrase: phrase, index: indexed.resolver.index,
-        resolution: indexed.resolver.resolve(
-          phrase, limit: limit, allowsAll: body.type.allowsAll),
-        explains: body.explain ?? false)
+    var answers: [ResolutionAnswer] = []
+    for phrase in body.phrases {
+      answers.append(
+        ResolutionAnswer(
+          phrase: phrase, index: indexed.resolver.index,
+          resolution: indexed.resolver.resolve(
+            phrase, limit: limit, allowsAll: body.type.allowsAll),
+          explains: body.explain ?? false))
+      // Other connections of this event loop come in between.
+      await Task.yield()
     }
     return .json(reserving: 256 + 512 * answers.count) { json in
       json.beginObject()

@@ -17,7 +17,7 @@ import VocativeModel
     _ bytes: [UInt8], _ format: UploadFile.Format, user: String? = "ada", type: String? = nil
   ) throws -> [VocabularyJobLine] {
     let defaults = UploadFile.Defaults(
-      user: user.flatMap(UserID.init), type: type.flatMap(VocabularyType.init))
+      user: user.flatMap(UserID.init), type: type.flatMap { VocabularyType(rawValue: $0) })
     return try UploadFile.lines(of: bytes, format, defaults).map { line in
       try line.bytes.withUnsafeBufferPointer { try VocabularyJobLine(json: $0, Limits()) }
     }
