@@ -3,7 +3,7 @@ public struct ResolveRequest: Hashable, Sendable, Decodable {
   public var type: VocabularyType
   /// What was spoken or typed.
   public var phrases: [String]
-  /// BCP 47; a help that is never needed.
+  /// BCP 47. Not used yet: all languages are tried.
   public var locale: String?
   /// Candidates of each phrase, at most.
   public var limit: Int?
