@@ -120,7 +120,8 @@ let package = Package(
       name: "vocative",
       dependencies: [
         "VocativeServer", "VocativeStorage", "VocativeModel", "NameMatching", "EmbeddedPostgres",
-        "Identity", "Postgres", "PostgresWire", "TLSTransport", "VocativeSQL", "Observability", log, lifecycle,
+        "Identity", "Postgres", "PostgresWire", "TLSTransport", "VocativeSQL", "Observability", log,
+        lifecycle,
         nio,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
