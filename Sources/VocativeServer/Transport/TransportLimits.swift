@@ -34,6 +34,7 @@ public struct TransportLimits: Sendable {
 
   var http1: HTTP1Channel.Configuration {
     HTTP1Channel.Configuration(
+      additionalChannelHandlers: [CutOffRequestHandler()],
       idleTimeout: idleTimeout,
       httpDecoderConfiguration: .init(
         maxHeaderFieldSize: headerListBytes, maxHeaderListSize: headerListBytes,
