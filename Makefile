@@ -29,7 +29,7 @@ build: setup ## Builds the release binary
 test: ## Installs what the tests need, and runs all of them
 	@scripts/setup test
 	swift build --build-tests
-	swift test --skip-build --no-parallel
+	scripts/test
 
 bench: ## Installs what the benchmarks need, and runs them
 	@scripts/setup bench

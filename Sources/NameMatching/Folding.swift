@@ -104,10 +104,19 @@ enum Folding {
   }
 
   static func isOrnament(_ scalar: UInt32, beside neighbor: Unicode.Scalar?) -> Bool {
+    let scalar = unstyled(scalar)
     if ornaments.contains(scalar) { return true }
     guard looseOrnaments.contains(scalar) else { return false }
     guard let neighbor else { return true }
-    return script(of: scalar) != script(of: neighbor.value)
+    return script(of: scalar) != script(of: unstyled(neighbor.value))
+  }
+
+  /// The letter itself of a styled, wide or accented one.
+  private static func unstyled(_ scalar: UInt32) -> UInt32 {
+    guard scalar >= 0x80, let letters = Tables.folding[scalar], letters.count == 1 else {
+      return scalar
+    }
+    return letters[0]
   }
 
   // MARK: Scripts
