@@ -11,15 +11,30 @@ final class SystemLibPQ: LibPQ {
     let keywordList = keywords.map { UnsafePointer<CChar>($0) } + [nil]
     let valueList = values.map { UnsafePointer<CChar>($0) } + [nil]
     guard let pointer = PQconnectStartParams(keywordList, valueList, 0) else { return nil }
-    // The server's notices (which may quote values) must not go to stderr.
-    _ = PQsetNoticeReceiver(pointer, { _, _ in }, nil)
     return SystemConnection(pointer)
   }
 }
 
 final class SystemConnection: LibPQConnection {
   private let pointer: OpaquePointer
-  init(_ pointer: OpaquePointer) { self.pointer = pointer }
+  /// The server has said that it ends the session, though the socket may still be open.
+  private var hasEnded = false
+
+  init(_ pointer: OpaquePointer) {
+    self.pointer = pointer
+    // The server's notices (which may quote values) must not go to stderr. What it says while
+    // nothing is asked of it comes as one, too.
+    _ = PQsetNoticeReceiver(
+      pointer,
+      { connection, notice in
+        // PG_DIAG_SEVERITY_NONLOCALIZED
+        guard let connection, let severity = PQresultErrorField(notice, Int32(UInt8(ascii: "V")))
+        else { return }
+        if strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0 {
+          Unmanaged<SystemConnection>.fromOpaque(connection).takeUnretainedValue().hasEnded = true
+        }
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
 
   func connectPoll() -> PollStatus {
     switch PQconnectPoll(pointer) {
@@ -31,7 +46,7 @@ final class SystemConnection: LibPQConnection {
   }
 
   var socket: Int32 { PQsocket(pointer) }
-  var isBad: Bool { PQstatus(pointer) == CONNECTION_BAD }
+  var isBad: Bool { hasEnded || PQstatus(pointer) == CONNECTION_BAD }
 
   var transactionStatus: TransactionStatus {
     switch PQtransactionStatus(pointer) {

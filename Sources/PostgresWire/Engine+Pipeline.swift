@@ -76,7 +76,11 @@ extension Engine {
     case .more: link.wantsWrite = true
     case .failed:
       for batch in link.batches { batch.sent = true }
-      lose(link, pq.errorMessage, now: now)
+      link.wantsWrite = false
+      // A server that ended the connection may have said so before: then nothing was done.
+      let message = pq.errorMessage
+      receive(link, now: now)
+      if link.pq === pq { lose(link, message, now: now) }
     }
   }
 
@@ -166,14 +170,23 @@ extension Engine {
       batch.failure = error
       batch.failureIsSetback = isSetback
     }
-    if isSetback, error.sqlState == "26000", let work {
-      for step in work.steps { link.prepared.remove(step.statement) }
-    }
+    if isSetback, error.sqlState == "26000", let work { forget(work.steps, on: link) }
     if let work, case .read = work.kind, !isSetback || work.setbacks + 1 >= settings.maximumSetbacks
     {
       fail(work, error)
     } else if let work, isSetback {
       work.setbacks += 1
+    }
+  }
+
+  /// What is not prepared is prepared by the next that needs it, unless a later batch, which is on
+  /// its way, does so.
+  private func forget(_ steps: [Step], on link: Link) {
+    for step in steps {
+      let isUnderWay = link.slots.contains { slot in
+        if case .prepare(step.statement, _) = slot { true } else { false }
+      }
+      if !isUnderWay { link.prepared.remove(step.statement) }
     }
   }
 

@@ -49,6 +49,24 @@ import Testing
     #expect(harness.server.callNames.count { $0 == "pipelineSync" } == 3)
   }
 
+  /// The first batch fails before it prepares, the second counts on it, and the third, which is
+  /// sent before the second is answered, prepares again.
+  @Test func aStatementIsNotPreparedAgainWhileItsPreparationIsOnItsWay() {
+    let harness = Harness()
+    harness.settle()
+    harness.server.isFarAway = true
+    harness.submit(.read, [(bad, Parameters())])
+    var works = [harness.submit(.read, [(read, Parameters())])]
+    harness.turn()
+    works.append(harness.submit(.read, [(read, Parameters())]))
+    harness.turn()
+    harness.server.isFarAway = false
+    harness.server.isSlow = true
+    harness.settle()
+    #expect(works.map { harness.error($0)?.sqlState } == [nil, nil])
+    #expect(works.allSatisfy { harness.succeeded($0) })
+  }
+
   // MARK: Losing connections
 
   @Test func whatWasNeverSentIsSentAgain() {

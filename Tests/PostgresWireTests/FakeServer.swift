@@ -20,6 +20,10 @@ final class FakeServer: LibPQ {
   var cancels = 0
   /// While true, connecting fails.
   var isDown = false
+  /// While true, what the server answers is on its way.
+  var isFarAway = false
+  /// While true, answers come one batch at a time.
+  var isSlow = false
   var lastParameters: [ConnectParameter] = []
 
   func fails(_ name: String) -> Bool {
@@ -90,7 +94,9 @@ final class FakeConnection: LibPQConnection {
     self.socket = socket
   }
 
-  var hasInput: Bool { !incoming.isEmpty || isDead || rows > 0 || !notifications.isEmpty }
+  var hasInput: Bool {
+    !incoming.isEmpty && !server.isFarAway || isDead || rows > 0 || !notifications.isEmpty
+  }
 
   /// A failing call: the connection is dead from now on.
   private func fails(_ name: String) -> Bool {
@@ -161,8 +167,10 @@ final class FakeConnection: LibPQConnection {
   }
 
   private func receive() {
-    readable += incoming
-    incoming = []
+    let end = server.isSlow ? incoming.firstIndex { $0?.status == .sync } : nil
+    let count = end.map { $0 + 1 } ?? incoming.count
+    readable += incoming[..<count]
+    incoming.removeFirst(count)
   }
 
   // As libpq: without a socket it is never busy.
@@ -226,8 +234,13 @@ final class FakeConnection: LibPQConnection {
   private func answer(_ message: Message) {
     switch message {
     case .prepare(let name):
-      if !aborted { prepared.insert(name) }
-      incoming += [FakeResult(aborted ? .aborted : .command), nil]
+      if aborted {
+        incoming += [FakeResult(.aborted), nil]
+      } else if prepared.insert(name).inserted {
+        incoming += [FakeResult(.command), nil]
+      } else {
+        refuse("42P05")
+      }
     case .execute(let name, let sql, let value):
       if aborted {
         incoming += [FakeResult(.aborted), nil]
