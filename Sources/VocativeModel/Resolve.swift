@@ -43,20 +43,28 @@ public struct ResolveRequest: Hashable, Sendable, Decodable {
 
   /// Throws `InvalidValue` for what is outside of the limits.
   public func validate(_ limits: Limits) throws {
-    guard (1...limits.resolvePhrases).contains(phrases.count) else {
-      throw InvalidValue("/phrases", "must be 1 to \(limits.resolvePhrases)")
+    try Self.validate(phrases: phrases, from: 1, limits)
+    try Self.validate(limit: limit, locale: locale)
+    if let atLeast, atLeast.vocabularyRevision < 0 {
+      throw InvalidValue("/atLeast/vocabularyRevision", "must not be negative")
+    }
+  }
+
+  static func validate(phrases: [String], from least: Int, _ limits: Limits) throws {
+    guard (least...limits.resolvePhrases).contains(phrases.count) else {
+      throw InvalidValue("/phrases", "must be \(least) to \(limits.resolvePhrases)")
     }
     for (index, phrase) in phrases.enumerated()
     where phrase.utf8.count > limits.vocabularyStringBytes {
       throw InvalidValue(
         "/phrases/\(index)", "must have at most \(limits.vocabularyStringBytes) bytes")
     }
+  }
+
+  static func validate(limit: Int?, locale: String?) throws {
     if let limit, !(1...20).contains(limit) { throw InvalidValue("/limit", "must be 1 to 20") }
     if let locale, !(1...35).contains(locale.utf8.count) {
       throw InvalidValue("/locale", "must be a language tag (BCP 47)")
-    }
-    if let atLeast, atLeast.vocabularyRevision < 0 {
-      throw InvalidValue("/atLeast/vocabularyRevision", "must not be negative")
     }
   }
 }

@@ -12,9 +12,10 @@ public import VocativeStorage
 public struct ServiceParts: Sendable {
   public var storage: Storage
   public var authenticator: Authenticator
-  /// Signs the feed tokens.
+  /// Signs the feed tokens and the confirmations.
   public var tokenKey: SymmetricKey
   public var limits: Limits
+  public var intents: IntentPolicy
   public var readiness: @Sendable () async -> Readiness
   /// What the demo page works with; nil outside of development mode, where the page does not exist.
   public var demo: DemoSession?
@@ -28,6 +29,7 @@ public struct ServiceParts: Sendable {
 
   public init(
     storage: Storage, authenticator: Authenticator, tokenKey: SymmetricKey, limits: Limits,
+    intents: IntentPolicy = IntentPolicy(),
     readiness: @escaping @Sendable () async -> Readiness, demo: DemoSession?,
     sendsHSTS: Bool, now: @escaping @Sendable () -> Date, random: @escaping @Sendable () -> UInt64
   ) {
@@ -35,6 +37,7 @@ public struct ServiceParts: Sendable {
     self.authenticator = authenticator
     self.tokenKey = tokenKey
     self.limits = limits
+    self.intents = intents
     self.readiness = readiness
     self.demo = demo
     self.sendsHSTS = sendsHSTS
@@ -99,9 +102,17 @@ public enum API {
       storage: parts.storage, limits: parts.limits, tokenKey: parts.tokenKey, now: parts.now
     ).add(to: device)
     VocabularyRoutes(storage: parts.storage, limits: parts.limits).add(to: device)
-    ResolveRoutes(
-      indexes: parts.indexes, limits: parts.limits
-    ).add(to: device)
+    let resolution = PhraseResolution(
+      indexes: parts.indexes, vocabulary: parts.storage.vocabulary)
+    ResolveRoutes(resolution: resolution, limits: parts.limits).add(to: device)
+    let intents = device.group("intents")
+    IntentRoutes(resolution: resolution, threads: parts.storage.threads, limits: parts.limits)
+      .add(to: intents)
+    SendMessageRoutes(
+      sending: MessageSending(
+        storage: parts.storage, policy: parts.intents, tokenKey: parts.tokenKey, now: parts.now),
+      limits: parts.limits
+    ).add(to: intents)
     let jobs = router.group("v1/jobs")
       .add(
         middleware: Authentication(

@@ -2,6 +2,7 @@
 enum Resource {
   static let openAPI = text("openapi.json")
   static let demoPage = text("demo.html")
+  static let adaptations = text("adaptations.json")
 
   /// All files of an extension.
   static func files(ofType type: String) -> [(name: String, text: String)] {

@@ -39,6 +39,15 @@ public struct EntryStore: Sendable {
         items: entries.map { SendUnit.Item(id: $0.id, entry: $0.entry) }))
   }
 
+  /// An entry that the caller has sent; nil where there is none in a thread that they are in.
+  public func sent(
+    _ entry: EntryID, to thread: ThreadID, by caller: UserID
+  ) async throws(PostgresError) -> EntryRecord? {
+    let rows = try await database.query(
+      Statements.entrySent, Parameters(thread.uuid, entry.uuid, caller.string))
+    return rows.count == 1 ? try EntryRecord(rows[0], from: 0) : nil
+  }
+
   public enum EditOutcome: Sendable {
     case edited(EntryRecord)
     /// It was so already; nothing was written.

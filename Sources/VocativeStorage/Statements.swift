@@ -13,7 +13,8 @@ public enum Statements {
     threadsPage, wake,
     putVocabulary, clearVocabulary, fillVocabulary, vocabularyPage, vocabularyParticipants,
     vocabularySubjects, vocabularyJobBatch, noteVocabularyJob, expireVocabularyJobs,
-    putAppVocabulary, appVocabulary,
+    putAppVocabulary, appVocabulary, vocabularyRecency,
+    threadBetween, threadsTaken, threadsJoined, entrySent,
     installation,
   ]
 
@@ -72,6 +73,12 @@ public enum Statements {
     [.int8, .int4, .timestamptz, .int4, .text, .text, .text])
   static let vocabularyParticipants = Statement(
     "vocabulary_participants", [.text, .int8], [.text, .jsonb])
+  static let vocabularyRecency = Statement(
+    "vocabulary_recency", [.text, .textArray, .uuidArray], [.text, .timestamptz])
+  static let threadBetween = Statement("thread_between", [.text, .textArray], [.uuid])
+  static let threadsTaken = Statement("threads_taken", [.uuidArray], [.uuid])
+  static let threadsJoined = Statement("threads_joined", [.text, .uuidArray], [.uuid])
+  static let entrySent = Statement("entry_sent", [.uuid, .uuid, .text], EntryRecord.columns)
   static let vocabularySubjects = Statement("vocabulary_subjects", [.text, .int8], [.uuid, .text])
   static let vocabularyJobBatch = Statement(
     "vocabulary_job_batch", [.text, .text, .int8], [.int4, .bytea, .bytea])

@@ -75,12 +75,13 @@ extension VocabularyStore {
     let items = lines.map { Item(user: $0.userId, type: $0.type, strings: $0.strings) }
     let (outcomes, heads) = try await database.withTransaction { connection in
       var judged: Rows?
-      for (index, step) in Self.steps(items, if: .none).enumerated() {
+      // Of a batch without a valid line, only that it was there is noted.
+      let steps = items.isEmpty ? [] : Self.steps(items, if: .none)
+      for (index, step) in steps.enumerated() {
         let rows = try await connection.query(step.0, step.1)
         if index == 2 { judged = rows }
       }
-      guard let judged else { throw PostgresError(.decoding, message: "no step judges") }
-      let (outcomes, heads) = try Self.outcomes(judged, items)
+      let (outcomes, heads) = try judged.map { try Self.outcomes($0, items) } ?? ([], [])
       let changed = zip(lines, outcomes).filter { _, outcome in
         if case .stored(let state) = outcome { state.count > 0 } else { false }
       }

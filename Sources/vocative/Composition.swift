@@ -211,6 +211,34 @@ struct Composition: Sendable {
     return max(64, Int(min(limit.rlim_cur, 1_000_000)) - 256)
   }
 
+  // MARK: Intents
+
+  /// - Throws: `ConfigurationError` where the table of words cannot be used.
+  func intents() throws -> IntentPolicy {
+    var policy = IntentPolicy(
+      restrictsWhileLocked: configuration.intents.restrictsWhileLocked,
+      confirmationSeconds: Int(configuration.intents.confirmation.components.seconds))
+    if let path = configuration.intents.adaptations {
+      func unusable(_ message: String) -> ConfigurationError {
+        ConfigurationError(problems: [
+          .init(
+            source: .combination, name: ConfigurationKey.intentsAdaptations.name, message: message)
+        ])
+      }
+      do {
+        policy.adaptation = try IntentPolicy.read(
+          [UInt8](try Data(contentsOf: URL(filePath: path))))
+      } catch let error as InvalidValue {
+        throw unusable("names a file that \(error.reason)")
+      } catch is DecodingError {
+        throw unusable("names a file that is no JSON object of words and what stands for each")
+      } catch {
+        throw unusable("names a file that cannot be read")
+      }
+    }
+    return policy
+  }
+
   var limits: Limits {
     var limits = Limits()
     limits.textBytes = configuration.limits.textBytes

@@ -77,6 +77,11 @@ extension ServiceTests {
         #expect(some.output.contains("1 stored, 0 unchanged, 1 failed"))
         #expect(!some.output.contains("hush-hush"))
 
+        // What was stored in between is replaced, though these lines were uploaded before.
+        let other = try Self.file("other.jsonl", good.replacing("Mum", with: "Dad") + "\n")
+        #expect(try await Binary.run(["upload", other] + crm).output.contains("1 stored"))
+        #expect(try await Binary.run(["upload", mixed] + crm).output.contains("1 stored"))
+
         let card = try Self.file("broken.vcf", "BEGIN:VCARD\nFN:hush-hush\n")
         let broken = try await Binary.run(["upload", card, "--user", "ada"] + crm)
         #expect(broken.status == 65 && !broken.output.contains("hush-hush"))

@@ -80,6 +80,7 @@ extension ServiceTests {
             nil, "malformed-json", "invalid-request", "invalid-request", nil, "invalid-request",
             "line-too-long", nil, nil,
           ])
+        try #require(outcome.results.count > 3)
         #expect(outcome.results[3].problem?.errors?.first?.pointer == "/strings/0")
         #expect(outcome.results[0].revision == 1 && outcome.results[0].count == 2)
         #expect(outcome.results.last?.revision == 2 && outcome.results.last?.count == 1)
@@ -154,12 +155,17 @@ extension ServiceTests {
         let second = try await Self.upload(crm, body, key: "job-1")
         #expect(second.body == first.body)
         #expect(try await deployment.dump() == before)
+        let nothing = try Outcome.of(try await Self.upload(crm, "x\n\n", key: "job-0"))
+        #expect(nothing.summary?.done == true && nothing.summary?.failed == 1)
+        #expect(try Outcome.of(try await Self.upload(crm, "x\n\n", key: "job-0")) == nothing)
         // Another body under the same key, and the same key of another service.
+        let noted = try await deployment.dump()
         let other = try await Self.upload(crm, Self.line("user-1", ["x"]), key: "job-1")
         #expect(try Outcome.of(other).summary?.problem?.code == "job-mismatch")
-        #expect(try await deployment.dump() == before)
+        #expect(try await deployment.dump() == noted)
         let erp = crm.speaking(try await service.token("erp", scopes: [.vocabularyUpload]))
         let theirs = try Outcome.of(try await Self.upload(erp, body, key: "job-1"))
+        try #require(theirs.results.count > 3)
         #expect(theirs.results[3].status == .stored && theirs.results[3].revision == 3)
       }
     }

@@ -50,7 +50,9 @@ import Testing
 
     func channelActive(context: ChannelHandlerContext) {
       try! embedded.pipeline.syncOperations.addHandlers(handler, ErrorRecorder(errors))
-      _ = embedded.connect(to: context.remoteAddress!)
+      // The client may be gone already.
+      guard let address = context.remoteAddress else { return }
+      _ = embedded.connect(to: address)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

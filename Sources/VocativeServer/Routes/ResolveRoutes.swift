@@ -5,7 +5,7 @@ import VocativeStorage
 
 /// Resolution of spoken and typed phrases against the caller's vocabulary.
 struct ResolveRoutes {
-  let indexes: VocabularyIndexes
+  let resolution: PhraseResolution
   let limits: Limits
 
   func add(to group: RouterGroup<ServiceContext>) {
@@ -16,19 +16,13 @@ struct ResolveRoutes {
     _ = try Query(request, allowing: [])
     let body = try await request.json(ResolveRequest.self, limits)
     do { try body.validate(limits) } catch let error as InvalidValue { throw ServiceError(error) }
-    let indexed = try await indexes.index(
-      for: context.caller, body.type, atLeast: body.atLeast?.vocabularyRevision ?? 0)
-    let limit = body.limit ?? Resolver.shown
-    var answers: [ResolutionAnswer] = []
-    for phrase in body.phrases {
-      answers.append(
-        ResolutionAnswer(
-          phrase: phrase, index: indexed.resolver.index,
-          resolution: indexed.resolver.resolve(
-            phrase, limit: limit, allowsAll: body.type.allowsAll),
-          explains: body.explain ?? false))
-      // Other connections of this event loop come in between.
-      await Task.yield()
+    let resolved = try await resolution.resolve(
+      body.phrases, of: context.caller, in: VocabularyScope(body.type),
+      limit: body.limit ?? Resolver.shown, atLeast: body.atLeast?.vocabularyRevision ?? 0)
+    let answers = zip(body.phrases, resolved.resolutions).map { phrase, resolution in
+      ResolutionAnswer(
+        phrase: phrase, index: resolved.indexed.resolver.index, resolution: resolution,
+        explains: body.explain ?? false)
     }
     return .json(reserving: 256 + 512 * answers.count) { json in
       json.beginObject()
@@ -37,7 +31,7 @@ struct ResolveRoutes {
       for answer in answers { answer.write(to: &json) }
       json.endArray()
       json.name("vocabularyRevision")
-      json.value(indexed.revision)
+      json.value(resolved.indexed.revisions[0])
       json.endObject()
     }
   }
@@ -95,18 +89,25 @@ struct ResolutionAnswer {
       json.name("identifier")
       json.value(identifier)
     }
+    match.writeMembers(to: &json, index, explains: explains)
+    json.endObject()
+  }
+}
+
+extension NameMatch {
+  /// What is told of a candidate, whatever it stands for.
+  func writeMembers(to json: inout JSONWriter, _ index: NameIndex, explains: Bool) {
     json.name("phrase")
-    json.value(index.phrase(at: match.position))
+    json.value(index.phrase(at: position))
     json.name("score")
-    json.value(thousandths: match.score)
-    if index.isDerived(at: match.position) {
+    json.value(thousandths: score)
+    if index.isDerived(at: position) {
       json.name("source")
       json.value("thread")
     }
     if explains {
       json.name("reason")
-      json.value(match.reason.rawValue)
+      json.value(reason.rawValue)
     }
-    json.endObject()
   }
 }

@@ -63,7 +63,8 @@ private struct Server: Sendable {
     let session = demo ? try await DemoConversation(composition, storage).load() : nil
     let parts = ServiceParts(
       storage: storage, authenticator: authenticator, tokenKey: installation.tokenKey,
-      limits: composition.limits, readiness: readiness(source), demo: session,
+      limits: composition.limits, intents: try composition.intents(),
+      readiness: readiness(source), demo: session,
       sendsHSTS: !configuration.plaintext && composition.mode == .production,
       now: Composition.now, random: Composition.random)
 

@@ -12,7 +12,8 @@ extension ConfigurationKey {
     limitsBatchEntries, limitsPageDefault,
     limitsPageMaximum, limitsLongPoll, limitsStreamsPerUser,
     limitsVocabularyStrings, limitsVocabularyStringBytes, limitsVocabularyBytes,
-    eventsHeartbeat, eventsPoll, shutdownDeadline, logLevel, logFormat,
+    eventsHeartbeat, eventsPoll, intentsAdaptations, intentsRestrictWhileLocked,
+    intentsConfirmation, shutdownDeadline, logLevel, logFormat,
   ]
 
   // MARK: Process

@@ -86,6 +86,10 @@ extension ServiceConfiguration {
       vocabularyBytes: settings.integer(.limitsVocabularyBytes))
     events = Events(
       heartbeat: settings.seconds(.eventsHeartbeat), poll: settings.seconds(.eventsPoll))
+    intents = Intents(
+      adaptations: settings.optionalText(.intentsAdaptations),
+      restrictsWhileLocked: settings.boolean(.intentsRestrictWhileLocked),
+      confirmation: settings.seconds(.intentsConfirmation))
     shutdownDeadline = settings.seconds(.shutdownDeadline)
     log = Log(level: settings.text(.logLevel), format: settings.choice(.logFormat))
   }

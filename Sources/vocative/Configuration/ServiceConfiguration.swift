@@ -66,6 +66,13 @@ struct ServiceConfiguration: Sendable, Equatable {
     var poll: Duration
   }
 
+  struct Intents: Sendable, Equatable {
+    /// The file with the words that are adapted; nil for those that are built in.
+    var adaptations: String?
+    var restrictsWhileLocked: Bool
+    var confirmation: Duration
+  }
+
   struct Log: Sendable, Equatable {
     enum Format: String, Sendable { case text, json }
 
@@ -85,6 +92,7 @@ struct ServiceConfiguration: Sendable, Equatable {
   var identity: TokenVerification
   var limits: Limits
   var events: Events
+  var intents: Intents
   var shutdownDeadline: Duration
   var log: Log
 }

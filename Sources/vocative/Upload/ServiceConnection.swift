@@ -37,6 +37,8 @@ struct ServiceOptions: ParsableArguments {
     }
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
     configuration.timeout = .init(connect: .seconds(10), read: .seconds(60))
+    // Whoever calls tries again, and tells of it.
+    configuration.connectionPool.retryConnectionEstablishment = false
     let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     let connection = ServiceConnection(
       http: http, base: url.hasSuffix("/") ? String(url.dropLast()) : url,

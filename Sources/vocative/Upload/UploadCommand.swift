@@ -115,19 +115,29 @@ struct UploadCommand: AsyncParsableCommand {
     let job = UploadJob(lines: lines.map(\.bytes))
     var bar = ProgressBar(total: lines.count)
     let start = ContinuousClock.now
-    let summary = try await service.connect { connection in
-      try await job.run(over: connection, retries: retries) { result in
-        bar.advance(strings: result.count ?? 0)
-        guard let problem = result.problem else { return }
-        bar.clear()
-        let place = lines[Int(result.line) - 1].place
-        print("\(place): \(problem.detail ?? problem.title)")
-      } waiting: { failure, delay in
-        bar.clear()
-        StandardError.write(
-          "\(failure); trying again in \(Int((delay / .seconds(1)).rounded(.up))) s\n")
+    let key = UploadKey(
+      digest: job.digest, service: service.url,
+      directory: UploadKey.directory(environment: ProcessInfo.processInfo.environment))
+    let summary: VocabularyJobSummary
+    do {
+      summary = try await service.connect { connection in
+        try await job.run(over: connection, as: key, retries: retries) { result in
+          bar.advance(strings: result.count ?? 0)
+          guard let problem = result.problem else { return }
+          bar.clear()
+          let place = lines[Int(result.line) - 1].place
+          print("\(place): \(problem.detail ?? problem.title)")
+        } waiting: { failure, delay in
+          bar.clear()
+          StandardError.write(
+            "\(failure); trying again in \(Int((delay / .seconds(1)).rounded(.up))) s\n")
+        }
       }
+    } catch let failure as UploadFailure where !failure.isTemporary {
+      key.close()
+      throw failure
     }
+    key.close()
     bar.clear()
     let seconds = start.duration(to: .now) / .seconds(1)
     print(

@@ -4,12 +4,13 @@ import Foundation
 import NIOCore
 import VocativeModel
 
-/// An upload: its lines in order, and the key under which the service knows it again.
+/// An upload: its lines in order.
 struct UploadJob: Sendable {
   /// The body, in pieces of whole lines.
   private let pieces: [ByteBuffer]
   let lines: Int
-  let key: String
+  /// SHA-256 of the lines, in hexadecimal.
+  let digest: String
 
   private static let pieceBytes = 262_144
 
@@ -30,18 +31,19 @@ struct UploadJob: Sendable {
     for piece in pieces { piece.withUnsafeReadableBytes { hash.update(bufferPointer: $0) } }
     self.pieces = pieces
     self.lines = lines.count
-    // The same files are the same job: what a killed run has stored is not stored again.
-    key = hash.finalize().map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    digest = hash.finalize().map { hexadecimal($0) }.joined()
   }
 
   private var byteCount: Int64 { pieces.reduce(0) { $0 + Int64($1.readableBytes) } }
 
   /// Uploads, and tries again while that may help; calls `progress` for each result, once.
   ///
-  /// - Parameter retries: tries in a row that bring nothing further, at most.
+  /// - Parameters:
+  ///   - key: the same while it is the same upload.
+  ///   - retries: tries in a row that bring nothing further, at most.
   /// - Throws: `UploadFailure`.
   func run(
-    over connection: ServiceConnection, retries: Int,
+    over connection: ServiceConnection, as key: UploadKey, retries: Int,
     progress: (VocabularyJobResult) -> Void, waiting: (UploadFailure, Duration) -> Void
   ) async throws -> VocabularyJobSummary {
     var seen: Int64 = 0
@@ -49,7 +51,7 @@ struct UploadJob: Sendable {
     while true {
       let before = seen
       do {
-        return try await attempt(connection) { result in
+        return try await attempt(connection, key) { result in
           guard result.line > seen else { return }
           seen = result.line
           progress(result)
@@ -67,11 +69,11 @@ struct UploadJob: Sendable {
   }
 
   private func attempt(
-    _ connection: ServiceConnection, _ progress: (VocabularyJobResult) -> Void
+    _ connection: ServiceConnection, _ key: UploadKey, _ progress: (VocabularyJobResult) -> Void
   ) async throws -> VocabularyJobSummary {
     var request = connection.request("POST", "/v1/jobs/vocabulary")
     request.headers.add(name: "Content-Type", value: "application/x-ndjson")
-    request.headers.add(name: "Idempotency-Key", value: key)
+    request.headers.add(name: "Idempotency-Key", value: key.string)
     request.body = .stream(Pieces(pieces: pieces), length: .known(byteCount))
     do {
       let response = try await connection.http.execute(request, timeout: .hours(24))

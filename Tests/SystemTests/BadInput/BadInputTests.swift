@@ -18,7 +18,7 @@ extension ServiceTests {
           let before = try await deployment.dump()
           let table =
             target.badBodies + target.badMembers + target.badBatches + target.badAddresses
-            + target.badVocabulary + target.badResolution
+            + target.badVocabulary + target.badResolution + target.badIntents
           for bad in table {
             let answer = try await ada.call(
               bad.method, bad.path, bytes: bad.body, headers: bad.headers)

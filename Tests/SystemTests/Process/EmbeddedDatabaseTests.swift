@@ -68,7 +68,8 @@ extension ProcessTests {
     func itsServerIsStartedAgainWhenItDies() async throws {
       let service = try await RunningService.start()
       let pidFile = service.dataDirectory + "/postgres/cluster/postmaster.pid"
-      let before = try String(contentsOfFile: pidFile, encoding: .utf8).split(separator: "\n")[0]
+      let before = try #require(
+        try String(contentsOfFile: pidFile, encoding: .utf8).split(separator: "\n").first)
       try await APIClient.run(service, user: "ada") { ada in
         let path = "/v1/threads/\(lowercased(UUID()))"
         #expect(

@@ -231,9 +231,24 @@ import VocativeModel
     #expect(text.contains("25%  1/4  50 strings/s  0:06 left"))
   }
 
-  @Test func theSameLinesAreTheSameJob() {
-    let one = UploadJob(lines: [Array("a".utf8), Array("b".utf8)])
-    #expect(one.key == UploadJob(lines: [Array("a".utf8), Array("b".utf8)]).key)
-    #expect(one.key != UploadJob(lines: [Array("ab".utf8)]).key && one.key.count == 64)
+  /// Until it is over, the same lines to the same service are the same upload; then a new one, as
+  /// something else may have been stored in between.
+  @Test func anUploadKeepsItsKeyUntilItIsOver() throws {
+    let job = UploadJob(lines: [Array("a".utf8), Array("b".utf8)])
+    #expect(job.digest != UploadJob(lines: [Array("ab".utf8)]).digest && job.digest.count == 64)
+    let directory = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    func key(_ digest: String, _ service: String = "https://one.example") -> UploadKey {
+      UploadKey(digest: digest, service: service, directory: directory)
+    }
+    let first = key(job.digest)
+    #expect(key(job.digest).string == first.string)
+    #expect(key("other").string != first.string)
+    #expect(key(job.digest, "https://two.example").string != first.string)
+    first.close()
+    #expect(key(job.digest).string != first.string)
+    let nowhere = UploadKey(
+      digest: "x", service: "y", directory: URL(filePath: "/proc/nothing-is-kept-here"))
+    #expect(UUID(uuidString: nowhere.string) != nil)
   }
 }
