@@ -36,7 +36,10 @@ enum Numbers {
     var found = false
     var isTens = false
     for segment in folded.segments {
-      defer { isTens = words[segment.scalars].map { $0.count == 2 && $0.hasSuffix("0") } ?? false }
+      defer {
+        isTens =
+          words[segment.scalars].map { $0.count == 2 && $0 != "10" && $0.hasSuffix("0") } ?? false
+      }
       switch segment.script {
       case .digits:
         found = true

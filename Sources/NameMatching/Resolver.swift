@@ -26,6 +26,8 @@ public struct Resolver: Sendable {
   static let margin = 0.025
   /// What is cut out of a phrase has to be this good: there is a name in almost every sentence.
   static let certain = 0.78
+  /// Strings that are as good as each other and told apart, at most.
+  private static let mostRivals = 1000
   /// Bytes of a phrase in which names are looked for, and names that are tried.
   private static let longestSentence = 400
   private static let mostNames = 24
@@ -47,23 +49,45 @@ public struct Resolver: Sendable {
     _ phrase: String, limit: Int = shown, allowsAll: Bool = false,
     preference: (Int) -> Double = { _ in 0 }
   ) -> Resolution {
-    let plain = index.matches(phrase)
+    var search = Search(index: index)
+    let plain = search.matches(phrase)
     // What is called so itself is meant, whatever else it may say: "Tell Williams".
     if plain.first?.reason.isIdentity == true { return outcome(plain, limit, preference) }
     if allowsAll, let all = everyone(phrase, limit, preference) { return all }
     if phrase.utf8.count <= Self.longestSentence, Phrases.mayNameSeveral(phrase),
-      let several = several(phrase, limit, preference)
+      let several = several(phrase, limit, preference, &search)
     {
       return several
     }
-    guard let matches = best(for: phrase, plain) else { return Resolution(.needsValue) }
+    guard let matches = best(for: phrase, plain, &search) else { return Resolution(.needsValue) }
     return outcome(matches, limit, preference)
+  }
+
+  /// The look-ups of one phrase: each name once, and not more than there is time for. A phrase that
+  /// people say needs a dozen.
+  private struct Search {
+    let index: NameIndex
+    private var known: [String: [NameMatch]] = [:]
+
+    private static let mostNames = 64
+
+    init(index: NameIndex) { self.index = index }
+
+    mutating func matches(_ name: String) -> [NameMatch] {
+      if let matches = known[name] { return matches }
+      guard known.count < Self.mostNames else { return [] }
+      let matches = index.matches(name)
+      known[name] = matches
+      return matches
+    }
   }
 
   // MARK: Phrases
 
   /// What fits a phrase best, whatever stands around the name; nil where there is no name.
-  private func best(for phrase: String, _ plain: [NameMatch]) -> [NameMatch]? {
+  private func best(
+    for phrase: String, _ plain: [NameMatch], _ search: inout Search
+  ) -> [NameMatch]? {
     if Folding.fold(phrase).isEmpty, !hasSymbols(phrase) { return nil }
     var best = plain
     var isCarrierAlone = false
@@ -73,19 +97,21 @@ public struct Resolver: Sendable {
         isCarrierAlone = true
         continue
       }
-      let matches = index.matches(name)
+      let matches = search.matches(name)
       if let match = matches.first, match.score > (best.first?.score ?? 0) { best = matches }
     }
     if isCarrierAlone { return nil }
-    if (best.first?.score ?? 0) < Self.threshold { best = inside(phrase, names, best) }
+    if (best.first?.score ?? 0) < Self.threshold { best = inside(phrase, names, best, &search) }
     return best
   }
 
   /// Names with a title, and names before what is to be said: "tell Jon I'm late".
-  private func inside(_ phrase: String, _ names: [String], _ known: [NameMatch]) -> [NameMatch] {
+  private func inside(
+    _ phrase: String, _ names: [String], _ known: [NameMatch], _ search: inout Search
+  ) -> [NameMatch] {
     var best = known
     for name in Phrases.names(in: phrase, Phrases.titles) where !Folding.fold(name).isEmpty {
-      let matches = index.matches(name).map {
+      let matches = search.matches(name).map {
         NameMatch(position: $0.position, score: min($0.score, 0.9) * 0.95, reason: .partial)
       }
       if let match = matches.first, match.score > (best.first?.score ?? 0) { best = matches }
@@ -94,7 +120,7 @@ public struct Resolver: Sendable {
     for name in names {
       for lead in Phrases.leads(of: name) {
         // A full name of somebody else begins with a first name, too.
-        let matches = index.matches(lead.name)
+        let matches = search.matches(lead.name)
         guard let match = matches.first, match.score >= Self.certain else { continue }
         if match.reason.isIdentity || lead.isSentence { return matches }
       }
@@ -130,22 +156,24 @@ public struct Resolver: Sendable {
   ) -> Resolution? {
     let said = ([phrase] + Phrases.names(in: phrase)).map { Folding.fold($0).joined }
     guard said.contains(where: Phrases.everyone.contains) else { return nil }
-    let all = (0..<index.count).map { NameMatch(position: $0, score: 0.7, reason: .partial) }
+    let all = (0..<min(index.count, Self.mostRivals)).map {
+      NameMatch(position: $0, score: 0.7, reason: .partial)
+    }
     return outcome(all, limit, preference)
   }
 
   private func several(
-    _ phrase: String, _ limit: Int, _ preference: (Int) -> Double
+    _ phrase: String, _ limit: Int, _ preference: (Int) -> Double, _ search: inout Search
   ) -> Resolution? {
     for name in [phrase] + names(in: phrase) {
       for parts in Phrases.several(in: name) {
-        let resolutions = parts.map { part -> (phrase: String, resolution: Resolution) in
-          let plain = index.matches(part)
+        var resolutions: [(phrase: String, resolution: Resolution)] = []
+        for part in parts {
+          let plain = search.matches(part)
           let isNamed = plain.first?.reason.isIdentity == true
-          guard let matches = isNamed ? plain : best(for: part, plain) else {
-            return (part, Resolution(.needsValue))
-          }
-          return (part, outcome(matches, limit, preference))
+          let matches = isNamed ? plain : best(for: part, plain, &search)
+          resolutions.append(
+            (part, matches.map { outcome($0, limit, preference) } ?? Resolution(.needsValue)))
         }
         // Each part has to be somebody, or the conjunction is part of a name.
         guard
@@ -175,18 +203,19 @@ public struct Resolver: Sendable {
       return Resolution(.unsupported)
     }
     let margin = best.reason.isIdentity ? 0 : Self.margin
-    let rivals = distinct(matches.prefix { $0.score >= best.score - margin })
+    let rivals = distinct(
+      matches.prefix(Self.mostRivals).prefix { $0.score >= best.score - margin })
     if rivals.count > 1 {
       let sorted = rivals.map { (preference($0.position), $0) }
         .sorted { ($1.0, $0.1.position) < ($0.0, $1.1.position) }.map(\.1)
       return Resolution(.disambiguation, Array(sorted.prefix(limit)))
     }
-    let others = matches.filter { match in
+    let others = matches.lazy.filter { match in
       match.position != rivals[0].position && !isSame(match, as: rivals[0])
     }
     return Resolution(
       best.reason.isIdentity ? .success : .confirmationRequired,
-      [rivals[0]] + others.prefix(limit - 1))
+      [rivals[0]] + others.prefix(max(limit, 1) - 1))
   }
 
   private func isSame(_ match: NameMatch, as other: NameMatch) -> Bool {
@@ -198,8 +227,14 @@ public struct Resolver: Sendable {
   private func distinct(_ rivals: some Collection<NameMatch>) -> [NameMatch] {
     var distinct: [NameMatch] = []
     let hasUploaded = rivals.contains { !index.isDerived(at: $0.position) }
+    var seen: Set<String> = []
     for rival in rivals where !(hasUploaded && index.isDerived(at: rival.position)) {
-      if !distinct.contains(where: { isSame(rival, as: $0) }) { distinct.append(rival) }
+      if let identifier = index.identifier(at: rival.position),
+        !seen.insert(identifier).inserted
+      {
+        continue
+      }
+      distinct.append(rival)
     }
     return distinct
   }

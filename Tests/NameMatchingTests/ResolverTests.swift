@@ -37,6 +37,21 @@ import Testing
     #expect(result.names.first == example.1)
   }
 
+  @Test func tensAreFollowedByOnes() {
+    #expect(Self.resolve("room forty two", ["Room 42"]).outcome == .success)
+    #expect(Self.resolve("room ten two", ["Room 12"]).outcome != .success)
+  }
+
+  /// However many are called alike, as few as asked for are offered.
+  @Test func thousandsOfEquals() {
+    let entries = (0..<3000).map { NameEntry("Alex", identifier: "\($0)") }
+    let resolver = Resolver(NameIndex(entries))
+    let resolution = resolver.resolve("Alex") { $0 == 7 ? 1 : 0 }
+    #expect(resolution.outcome == .disambiguation)
+    #expect(resolution.candidates.map(\.position) == [7, 0, 1, 2, 3])
+    #expect(resolver.resolve("all", allowsAll: true).candidates.count == Resolver.shown)
+  }
+
   /// Every part of a phrase must find its part of a name.
   @Test(arguments: [
     "John Baker", "王小明", "Elizabeth Smith", "turn on the lights", "今天天气怎么样", "Natalia Baker",
