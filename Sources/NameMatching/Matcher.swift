@@ -113,16 +113,12 @@ private struct Matcher {
   }
 
   private mutating func bySound() {
-    var orders = [keys.units]
     // Names of several words, spelled another way round.
-    if folded.segments.count > 1, folded.segments.allSatisfy({ $0.script == .latin }) {
-      for turn in 1..<min(folded.segments.count, 4) {
-        orders.append(Array(keys.units[turn...] + keys.units[..<turn]))
-      }
-    }
-    for units in orders {
-      let spellings = Spellings.keys(units, .spelling)
-      for key in Spellings.keys(units, .fuzzy, .fuzzy) {
+    let isTurned =
+      folded.segments.count > 1 && folded.segments.allSatisfy { $0.script == .latin }
+    for turn in 0..<(isTurned ? min(folded.segments.count, 4) : 1) {
+      let spellings = Spellings.keys(keys.units, .spelling, turnedBy: turn)
+      for key in Spellings.keys(keys.units, .fuzzy, .fuzzy, turnedBy: turn) {
         for position in index.keys.numbers(key) {
           let isPlain = isSpelled(spellings, position)
           add(position, isPlain ? 0.9 : 0.85, isPlain ? .sound : .fuzzySound)
@@ -156,8 +152,9 @@ private struct Matcher {
   private func isSpelled(_ spellings: [UInt32], _ position: Int) -> Bool {
     let entry = Keys(index.folded.unpacked(position))
     if Spellings.keys(entry.units, .spelling).contains(where: spellings.contains) { return true }
-    guard let turned = entry.turned else { return false }
-    return Spellings.keys(turned, .spelling).contains(where: spellings.contains)
+    guard let turn = entry.turn else { return false }
+    return Spellings.keys(entry.units, .spelling, turnedBy: turn)
+      .contains(where: spellings.contains)
   }
 
   // MARK: Words
@@ -328,7 +325,7 @@ private struct Matcher {
   // MARK: By ear
 
   private mutating func byEar() {
-    let (skeletons, length) = keys.skeleton
+    let (skeleton, length) = keys.skeleton
     let letters = keys.letters
     if let heard = keys.heard {
       for position in index.keys.numbers(heard) {
@@ -342,7 +339,7 @@ private struct Matcher {
     let isForeign = folded.segments.allSatisfy { $0.script == .han }
     let isTransliteration = folded.joined.allSatisfy(Transliteration.characters.contains)
     let least = isForeign ? (folded.chineseSurname > 0 ? 0.4 : 0) : (length > 2 ? 0.4 : 0.5)
-    for position in skeletons.flatMap(index.keys.numbers) {
+    for position in (skeleton?.values ?? []).flatMap({ index.keys.numbers($0) }) {
       if isForeign {
         // Chinese characters for a foreign name: vowels come and go.
         guard isTransliteration,

@@ -63,23 +63,24 @@ enum Phrases {
 
   /// Lower case and simplified, with single spaces; all else stays, so that a name can be cut out.
   static func normal(_ text: some StringProtocol) -> [UInt32] {
-    text.unicodeScalars.flatMap { scalar -> [UInt32] in
+    text.unicodeScalars.map { scalar in
       switch scalar.value {
-      case 0x2019, 0x2018: return [0x27]
-      case 0x3000: return [0x20]
-      case 0xFF01...0xFF5E: return [lower(scalar.value - 0xFEE0)]
+      case 0x2019, 0x2018: return 0x27
+      case 0x3000: return 0x20
+      case 0xFF01...0xFF5E: return lower(scalar.value - 0xFEE0)
       default:
-        return [Tables.simplified[scalar.value] ?? lower(scalar.value)]
+        let simplified = Tables.simplified(scalar.value)
+        return simplified == scalar.value ? lower(simplified) : simplified
       }
     }
   }
 
   private static func lower(_ scalar: UInt32) -> UInt32 {
     if scalar < 0x80 { return (0x41...0x5A).contains(scalar) ? scalar + 0x20 : scalar }
-    guard let mapped = Unicode.Scalar(scalar)?.properties.lowercaseMapping,
-      mapped.unicodeScalars.count == 1
+    guard let properties = Unicode.Scalar(scalar)?.properties, properties.changesWhenLowercased
     else { return scalar }
-    return mapped.unicodeScalars.first!.value
+    let mapped = properties.lowercaseMapping.unicodeScalars
+    return mapped.count == 1 ? mapped.first!.value : scalar
   }
 
   /// The names that may stand in a phrase, the longest carrier first; never the phrase itself.
