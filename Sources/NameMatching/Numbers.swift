@@ -100,7 +100,9 @@ enum Numbers {
     var index = 0
     while index < scalars.count {
       var end = index
-      while end < scalars.count, digit(scalars[end]) != nil || unit(scalars[end]) != nil { end += 1 }
+      while end < scalars.count, digit(scalars[end]) != nil || unit(scalars[end]) != nil {
+        end += 1
+      }
       if end == index {
         out.append(scalars[index])
         index += 1
