@@ -134,6 +134,21 @@ struct KeyTable: Sendable {
     return low
   }
 
+  /// Calls `body` with each number of a hash, ascending, as long as it says so.
+  func forEach(_ hash: UInt32, _ body: (Int) -> Bool) {
+    var place = start(hash)
+    while place < items.count, UInt32(items[place] >> 32) == hash,
+      body(Int(UInt32(truncatingIfNeeded: items[place])))
+    {
+      place += 1
+    }
+  }
+
+  /// How many numbers a hash has.
+  func count(_ hash: UInt32) -> Int {
+    hash == .max ? items.count - start(hash) : start(hash + 1) - start(hash)
+  }
+
   /// The numbers of a hash, ascending: the first so many.
   func numbers(_ hash: UInt32, most: Int = .max) -> [Int] {
     var place = start(hash)
