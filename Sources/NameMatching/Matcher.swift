@@ -53,7 +53,7 @@ extension NameIndex {
   }
 
   func matches(_ query: String, _ work: inout Work) -> [NameMatch] {
-    guard work.take(200 + 4 * query.utf8.count) else { return [] }
+    guard work.take(200 + 8 * query.utf8.count) else { return [] }
     var matcher = Matcher(self, query, work)
     defer { work = matcher.work }
     return matcher.run()

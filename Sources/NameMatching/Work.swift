@@ -7,7 +7,7 @@ struct Work {
 
   /// Some two milliseconds. With 20,000 names in the index, what people say takes 8,000 steps in the
   /// middle, 44,000 at the 99th percentile and 87,000 at most.
-  static let forPhrase = 125_000
+  static let forPhrase = 100_000
 
   init(_ steps: Int = forPhrase) { left = steps }
 
