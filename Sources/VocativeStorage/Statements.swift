@@ -12,7 +12,8 @@ public enum Statements {
     removeParticipant, formerParticipant, systemEntries, threadState, threadParticipants,
     threadsPage, wake,
     putVocabulary, clearVocabulary, fillVocabulary, vocabularyPage, vocabularyParticipants,
-    vocabularySubjects, vocabularyJobBatch, noteVocabularyJob, expireVocabularyJobs,
+    vocabularySubjects, vocabularyHead, vocabularyMoved, vocabularyJobBatch, noteVocabularyJob,
+    expireVocabularyJobs,
     putAppVocabulary, appVocabulary,
     installation,
   ]
@@ -73,6 +74,8 @@ public enum Statements {
   static let vocabularyParticipants = Statement(
     "vocabulary_participants", [.text, .int8], [.text, .jsonb])
   static let vocabularySubjects = Statement("vocabulary_subjects", [.text, .int8], [.uuid, .text])
+  static let vocabularyHead = Statement("vocabulary_head", [.text, .text], [.int8, .int8])
+  static let vocabularyMoved = Statement("vocabulary_moved", [.text, .int8], [.uuid, .int8])
   static let vocabularyJobBatch = Statement(
     "vocabulary_job_batch", [.text, .text, .int8], [.int4, .bytea, .bytea])
   static let noteVocabularyJob = Statement(

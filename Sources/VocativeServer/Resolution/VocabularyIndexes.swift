@@ -5,10 +5,13 @@ import VocativeStorage
 
 /// Indexes of users' vocabularies, made from PostgreSQL on first use and shared by all callers.
 ///
-/// Each use looks at one row of the user (the head of their feed and the revisions of their
-/// vocabulary), so that no answer is older than what was committed before it, on any replica; an
-/// index is made anew when what it was made from has changed. The least recently used go when all
-/// together take more than the budget.
+/// Each use looks at one row of the user (the head of their feed and the revision of the type), so
+/// that no answer is older than what was committed before it, on any replica. Where the feed has
+/// moved, it looks at the threads that moved, for most of what moves a feed gives no name; an index
+/// is made anew when what it was made from has changed. The least recently used go when all together
+/// take more than the budget.
+///
+/// What threads give stands in the order of activity in which it was when the index was made.
 final class VocabularyIndexes: Sendable {
   /// An index, and what it was made from.
   struct Indexed: Sendable {
@@ -16,7 +19,9 @@ final class VocabularyIndexes: Sendable {
     var revision: Int64
     /// The head of the user's feed when it was known to be current.
     var head: Int64
-    fileprivate var strings: Int
+    /// A fingerprint of the names in each of the user's threads; nil where they were too many to
+    /// have all of them in the index, so that activity alone may bring others in.
+    fileprivate var names: [ThreadID: Int64]?
   }
 
   private struct Key: Hashable {
@@ -60,32 +65,45 @@ final class VocabularyIndexes: Sendable {
     let key = Key(user: user, type: type)
     let deadline = ContinuousClock.now + Self.patience
     while true {
-      let now = try await vocabulary.revisions(of: user)
-      let stored = now.byType[type] ?? 0
-      if stored >= revision {
-        if let current = current(key, head: now.head, revision: stored) { return current }
+      let now = try await vocabulary.head(of: user, type)
+      if now.revision >= revision {
+        if let current = try await current(key, now) { return current }
         let built = try await build(key)
         // One that was under way may have begun before this caller came.
-        if built.head >= now.head { return built }
+        if built.head >= now.feed { return built }
         continue
       }
       guard ContinuousClock.now < deadline else {
         throw ServiceError(
           .conflict(
             "revision-not-reached", "The vocabulary has not reached this revision",
-            "it is at revision \(stored)"))
+            "it is at revision \(now.revision)"))
       }
       try await Task.sleep(for: .milliseconds(50))
     }
   }
 
   /// What is held, if it is as new as the user's row says.
-  private func current(_ key: Key, head: Int64, revision: Int64) -> Indexed? {
+  private func current(_ key: Key, _ now: VocabularyStore.Head) async throws -> Indexed? {
+    guard let held = use(key), held.revision == now.revision else { return nil }
+    if held.head >= now.feed || !key.type.hasDerivedNames { return held }
+    guard let names = held.names else { return nil }
+    let moved = try await vocabulary.names(of: key.user, since: held.head)
+    guard moved.allSatisfy({ thread, fingerprint in names[thread] == fingerprint }) else {
+      return nil
+    }
     state.withLockedValue { state in
-      guard var held = state.held[key], held.indexed.revision == revision else { return nil }
-      // Threads give names to people and groups only; a feed that moved may have brought some.
-      let isDerived = key.type == .contactName || key.type == .contactGroupName
-      guard held.indexed.head >= head || !isDerived else { return nil }
+      // Unless another has come meanwhile, about which nothing is known.
+      if state.held[key]?.indexed.head == held.head {
+        state.held[key]?.indexed.head = now.feed
+      }
+    }
+    return held
+  }
+
+  private func use(_ key: Key) -> Indexed? {
+    state.withLockedValue { state in
+      guard var held = state.held[key] else { return nil }
       state.uses += 1
       held.lastUse = state.uses
       state.held[key] = held
@@ -106,17 +124,11 @@ final class VocabularyIndexes: Sendable {
 
   private func make(_ key: Key) async throws -> Indexed {
     defer { state.withLockedValue { $0.building[key] = nil } }
+    // In this order: each is at least as new as the one before it.
+    let now = try await vocabulary.head(of: key.user, key.type)
+    let names =
+      key.type.hasDerivedNames ? try await vocabulary.names(of: key.user, since: -1) : [:]
     let snapshot = try await vocabulary.strings(of: key.user, key.type)
-    var hasher = Hasher()
-    for string in snapshot.strings { hasher.combine(string) }
-    let strings = hasher.finalize()
-    // Most of what moves a feed gives no name.
-    if var held = state.withLockedValue({ $0.held[key]?.indexed }), held.strings == strings {
-      held.head = snapshot.head
-      held.revision = snapshot.revision
-      hold(held, key)
-      return held
-    }
     let index = NameIndex(
       snapshot.strings.map { record in
         NameEntry(
@@ -124,8 +136,8 @@ final class VocabularyIndexes: Sendable {
           identifier: record.string.identifier, isDerived: record.source != .uploaded)
       })
     let indexed = Indexed(
-      resolver: Resolver(index), revision: snapshot.revision, head: snapshot.head,
-      strings: strings)
+      resolver: Resolver(index), revision: snapshot.revision, head: now.feed,
+      names: snapshot.isWhole ? names.compactMapValues { $0 } : nil)
     hold(indexed, key)
     return indexed
   }
@@ -146,5 +158,13 @@ final class VocabularyIndexes: Sendable {
     }
   }
 
-  private static func cost(_ indexed: Indexed) -> Int { indexed.resolver.index.bytes + 512 }
+  private static func cost(_ indexed: Indexed) -> Int {
+    // A dictionary has room for as many again.
+    indexed.resolver.index.bytes + 512 + 48 * (indexed.names?.count ?? 0)
+  }
+}
+
+extension VocabularyType {
+  /// Whether a user's threads give names to it.
+  fileprivate var hasDerivedNames: Bool { self == .contactName || self == .contactGroupName }
 }
