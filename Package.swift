@@ -141,6 +141,7 @@ let package = Package(
     .executableTarget(
       name: "vocative-bench",
       dependencies: [
+        "NameMatching",
         "Postgres", "PostgresWire", "EmbeddedPostgres", "VocativeModel", "VocativeStorage",
         "VocativeSQL", "VocativeServer", "TLSTransport", "Identity", nio, nioPosix, log, lifecycle,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

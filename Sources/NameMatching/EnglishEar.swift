@@ -6,16 +6,17 @@ enum EnglishEar {
   private static let nasal: UInt8 = 0x80
 
   /// Syllables of pinyin; nil for what is none.
-  static func pinyin(_ syllable: [UInt8]) -> UInt8 {
-    let next = syllable.count > 1 ? syllable[1] : 0
+  static func pinyin(_ syllable: ArraySlice<UInt8>) -> UInt8 {
+    let first = syllable[syllable.startIndex]
+    let next = syllable.dropFirst().first ?? 0
     let onset: Unicode.Scalar
-    switch Unicode.Scalar(syllable[0]) {
+    switch Unicode.Scalar(first) {
     case "b", "p": onset = "P"
     case "d", "t": onset = "T"
     case "g", "k": onset = "K"
     case "j", "q": onset = "J"
     case "z", "c", "s":
-      onset = next == UInt8(ascii: "h") && syllable[0] != UInt8(ascii: "s") ? "J" : "S"
+      onset = next == UInt8(ascii: "h") && first != UInt8(ascii: "s") ? "J" : "S"
     case "x": onset = "S"
     case "r", "l": onset = "L"
     case "h": onset = "H"
@@ -31,28 +32,27 @@ enum EnglishEar {
     return UInt8(ascii: onset) | (isNasal ? nasal : 0)
   }
 
-  /// Splits Latin letters into syllables of pinyin, the longest first; nil where that fails.
-  static func syllables(of word: [UInt8]) -> [[UInt8]]? {
-    guard word.count <= 24 else { return nil }
+  /// Splits Latin letters into syllables of pinyin, the longest first; false where that fails.
+  static func forEachSyllable(
+    of word: [UInt8], _ body: (ArraySlice<UInt8>) -> Void
+  ) -> Bool {
+    guard (1...24).contains(word.count) else { return false }
     // From the end, so that no place is looked at twice: the length of the syllable to begin with.
-    var lengths = [Int](repeating: 0, count: word.count + 1)
+    var lengths = SIMD32<UInt8>()
     for start in stride(from: word.count - 1, through: 0, by: -1) {
-      for length in stride(from: min(6, word.count - start), through: 1, by: -1)
-      where (start + length == word.count || lengths[start + length] > 0)
-        && Readings.isSyllable(word[start..<start + length])
-      {
-        lengths[start] = length
-        break
+      Readings.syllableLengths(at: start, of: word) { length in
+        if start + length == word.count || lengths[start + length] > 0 {
+          lengths[start] = UInt8(length)
+        }
       }
     }
-    guard lengths[0] > 0 else { return nil }
-    var syllables: [[UInt8]] = []
+    guard lengths[0] > 0 else { return false }
     var start = 0
     while start < word.count {
-      syllables.append(Array(word[start..<start + lengths[start]]))
-      start += lengths[start]
+      body(word[start..<start + Int(lengths[start])])
+      start += Int(lengths[start])
     }
-    return syllables
+    return true
   }
 
   /// The syllables of English words as they would be spoken, roughly.

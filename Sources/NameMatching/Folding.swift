@@ -43,26 +43,31 @@ enum Folding {
 
   private static func pieces(_ text: String, stripsOrnaments: Bool) -> Folded {
     var builder = Builder()
-    var words: [[Unicode.Scalar]] = [[]]
     // Ornaments are told by what stands beside them, so words come first.
-    for scalar in text.unicodeScalars {
-      if isSeparator(scalar) {
-        if !words[words.count - 1].isEmpty { words.append([]) }
-        if "(（[【「『<《".unicodeScalars.contains(scalar) { words[words.count - 1].append("(") }
-      } else {
-        words[words.count - 1].append(scalar)
-      }
-    }
-    for var word in words where !word.isEmpty {
-      if word[0] == "(" {
-        builder.openBracket()
-        word.removeFirst()
-      }
-      let stripped = stripsOrnaments ? strip(word[...]) : word[...]
-      for scalar in stripped { builder.add(scalar.value) }
+    var word: [UInt32] = []
+    word.reserveCapacity(16)
+    func endWord() {
+      for scalar in stripsOrnaments ? strip(word[...]) : word[...] { builder.add(scalar) }
       builder.endWord()
+      word.removeAll(keepingCapacity: true)
     }
+    for scalar in text.unicodeScalars {
+      guard isSeparator(scalar) else {
+        word.append(scalar.value)
+        continue
+      }
+      if !word.isEmpty { endWord() }
+      if isOpening(scalar.value) { builder.openBracket() }
+    }
+    if !word.isEmpty { endWord() }
     return builder.finish()
+  }
+
+  private static func isOpening(_ scalar: UInt32) -> Bool {
+    switch scalar {
+    case 0x28, 0x5B, 0x3C, 0xFF08, 0x3010, 0x300C, 0x300E, 0x300A: true
+    default: false
+    }
   }
 
   /// What separates words. Apostrophes, joiners, marks and middle dots of names do not.
@@ -74,7 +79,7 @@ enum Folding {
     case 0..<0x80: return true
     default: break
     }
-    if isHan(scalar.value) || Tables.folding[scalar.value] != nil { return false }
+    if isHan(scalar.value) || Tables.folding.contains(scalar.value) { return false }
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
       .decimalNumber, .letterNumber, .otherNumber, .nonspacingMark, .spacingMark, .enclosingMark,
@@ -86,37 +91,42 @@ enum Folding {
 
   // MARK: Ornaments
 
-  /// Letters that are never part of a name's edge.
-  private static let ornaments = Set("丶乄〆彡灬丿乀ヽヾゝゞ゛゜".unicodeScalars.map(\.value))
-  /// Letters that are ornaments where they stand alone or beside another script.
-  private static let looseOrnaments = Set(
-    "ζღのミメシツッξδωΨΩβεσヅ乂ꦿ".unicodeScalars.map(\.value))
+  /// 1 for letters that are never part of a name's edge, 2 for those that are ornaments where they
+  /// stand alone or beside another script.
+  private static let ornaments: ScalarTable = {
+    var table = ScalarTable()
+    for scalar in "丶乄〆彡灬丿乀ヽヾゝゞ゛゜".unicodeScalars { table[scalar.value] = 1 }
+    for scalar in "ζღのミメシツッξδωΨΩβεσヅ乂ꦿ".unicodeScalars { table[scalar.value] = 2 }
+    return table
+  }()
 
-  private static func strip(_ word: ArraySlice<Unicode.Scalar>) -> ArraySlice<Unicode.Scalar> {
+  private static func strip(_ word: ArraySlice<UInt32>) -> ArraySlice<UInt32> {
     var word = word
-    while let first = word.first, isOrnament(first.value, beside: word.dropFirst().first) {
+    while let first = word.first, isOrnament(first, beside: word.dropFirst().first) {
       word.removeFirst()
     }
-    while let last = word.last, isOrnament(last.value, beside: word.dropLast().last) {
+    while let last = word.last, isOrnament(last, beside: word.dropLast().last) {
       word.removeLast()
     }
     return word
   }
 
-  static func isOrnament(_ scalar: UInt32, beside neighbor: Unicode.Scalar?) -> Bool {
+  static func isOrnament(_ scalar: UInt32, beside neighbor: UInt32?) -> Bool {
+    guard scalar >= 0x80 else { return false }
     let scalar = unstyled(scalar)
-    if ornaments.contains(scalar) { return true }
-    guard looseOrnaments.contains(scalar) else { return false }
-    guard let neighbor else { return true }
-    return script(of: scalar) != script(of: unstyled(neighbor.value))
+    switch ornaments[scalar] {
+    case 0: return false
+    case 1: return true
+    default: return neighbor.map { script(of: scalar) != script(of: unstyled($0)) } ?? true
+    }
   }
 
   /// The letter itself of a styled, wide or accented one.
   private static func unstyled(_ scalar: UInt32) -> UInt32 {
-    guard scalar >= 0x80, let letters = Tables.folding[scalar], letters.count == 1 else {
+    guard scalar >= 0x80, case .one(let letter) = Tables.folding.form(of: scalar) else {
       return scalar
     }
-    return letters[0]
+    return letter
   }
 
   // MARK: Scripts
@@ -140,8 +150,11 @@ enum Folding {
   /// Collects segments.
   private struct Builder {
     private var folded = Folded()
-    private var current = Segment(script: .other, scalars: [])
+    private var script = Script.other
+    private var current: [UInt32] = []
     private var bracket: Int?
+
+    init() { current.reserveCapacity(16) }
 
     mutating func openBracket() {
       endWord()
@@ -161,11 +174,14 @@ enum Folding {
       case 0x0300...0x036F: return
       default: break
       }
-      if let replacement = Tables.folding[scalar] {
-        for scalar in replacement { append(Tables.simplified[scalar] ?? scalar) }
+      switch Tables.folding.form(of: scalar) {
+      case .itself: break
+      case .one(let letter): return append(Tables.simplified(letter))
+      case .several(let letters):
+        for letter in letters { append(Tables.simplified(letter)) }
         return
       }
-      if Folding.isHan(scalar) { return append(Tables.simplified[scalar] ?? scalar) }
+      if Folding.isHan(scalar) { return append(Tables.simplified(scalar)) }
       if let category = Unicode.Scalar(scalar)?.properties.generalCategory,
         category == .nonspacingMark || category == .enclosingMark || category == .format
       {
@@ -177,33 +193,31 @@ enum Folding {
     private mutating func append(_ scalar: UInt32) {
       // The mark that repeats a character, and the long vowel, belong to what they follow.
       var script = Folding.script(of: scalar)
-      if scalar == 0x30FC { script = current.scalars.isEmpty ? .kana : current.script }
+      if scalar == 0x30FC { script = current.isEmpty ? .kana : self.script }
       var scalar = scalar
-      if scalar == 0x3005, current.script == .han, let last = current.scalars.last {
-        scalar = last
-      }
-      if script != current.script { endWord() }
-      current.script = script
-      current.scalars.append(scalar)
+      if scalar == 0x3005, self.script == .han, let last = current.last { scalar = last }
+      if script != self.script { endWord() }
+      self.script = script
+      current.append(scalar)
     }
 
     private mutating func voice(by step: UInt32) {
-      guard current.script == .kana, let last = current.scalars.last else { return }
+      guard script == .kana, let last = current.last else { return }
       if step == 1, last == 0x3046 {
-        current.scalars[current.scalars.count - 1] = 0x3094
+        current[current.count - 1] = 0x3094
       } else if (0x304B...0x307B).contains(last) {
-        current.scalars[current.scalars.count - 1] = last + step
+        current[current.count - 1] = last + step
       }
     }
 
     private mutating func compose(_ jamo: UInt32) {
-      if let last = current.scalars.last, current.script == .hangul || current.script == .other {
+      if let last = current.last, script == .hangul || script == .other {
         if (0x1100...0x1112).contains(last), (0x1161...0x1175).contains(jamo) {
-          current.scalars.removeLast()
+          current.removeLast()
           return append(0xAC00 + ((last - 0x1100) * 21 + jamo - 0x1161) * 28)
         }
         if (0xAC00...0xD7A3).contains(last), (last - 0xAC00) % 28 == 0, jamo >= 0x11A8 {
-          current.scalars[current.scalars.count - 1] = last + jamo - 0x11A7
+          current[current.count - 1] = last + jamo - 0x11A7
           return
         }
       }
@@ -211,8 +225,13 @@ enum Folding {
     }
 
     mutating func endWord() {
-      if !current.scalars.isEmpty { folded.segments.append(current) }
-      current = Segment(script: .other, scalars: [])
+      if !current.isEmpty {
+        // A copy of just its size, so that this buffer stays for the next word.
+        let scalars = current.withUnsafeBufferPointer { Array($0) }
+        folded.segments.append(Segment(script: script, scalars: scalars))
+      }
+      current.removeAll(keepingCapacity: true)
+      script = .other
     }
 
     mutating func finish() -> Folded {

@@ -6,7 +6,25 @@ struct IndexBuilder {
   private var folded = PackedNames()
   private var keys = KeyTable()
   private var tokens = NameIndex.Tokens()
-  private var numbers: [[UInt32]: Int] = [:]
+  private var numbers: [Word: Int] = [:]
+
+  /// A word by the hash that is its key, too.
+  private struct Word: Hashable {
+    let hash: UInt32
+    let scalars: [UInt32]
+
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+  }
+
+  /// - Parameter count: of the strings to come, about.
+  init(count: Int) {
+    text.reserve(count)
+    identifiers.reserve(count)
+    derived.reserveCapacity(count)
+    // Three to nine keys a string.
+    keys.reserve(count * 7)
+    tokens.entries.reserve(count * 2)
+  }
 
   mutating func add(_ name: NameEntry) {
     let position = text.count
@@ -30,7 +48,7 @@ struct IndexBuilder {
     if let sorted = forms.sorted { keys.add(sorted, position) }
     if let number = forms.number { keys.add(number, position) }
     if let core = forms.folded.core {
-      keys.add(Keys.hash(forms.folded.segments[..<core].flatMap(\.scalars), .core), position)
+      keys.add(Keys.hash(forms.folded.segments[..<core], .core), position)
     }
     if let umlauts = Umlauts.spelledOut(name.phrase) {
       keys.add(Keys.hash(Folding.fold(umlauts).joined, .fold), position)
@@ -40,20 +58,23 @@ struct IndexBuilder {
 
   private mutating func addSounds(_ forms: Keys, _ position: Int) {
     // Plain spellings are checked among those that share a fuzzy one.
-    for key in Spellings.keys(forms.units, .fuzzy, .fuzzy) { keys.add(key, position) }
-    if let turned = forms.turned {
-      for key in Spellings.keys(turned, .fuzzy, .fuzzy) { keys.add(key, position) }
+    add(Spellings.hash(forms.units, .fuzzy, .fuzzy).hash, position)
+    if let turn = forms.turn {
+      add(Spellings.hash(forms.units, .fuzzy, .fuzzy, turnedBy: turn).hash, position)
     }
-    let surname = forms.folded.chineseSurname
-    if surname > 0 {
-      for key in Spellings.keys(forms.units[surname...], .given) { keys.add(key, position) }
+    if forms.surname > 0 {
+      add(Spellings.hash(forms.units[forms.surname...], .given).hash, position)
     }
-    for key in forms.skeleton.keys { keys.add(key, position) }
-    for key in Spellings.initials(forms.units) { keys.add(key, position) }
+    add(forms.skeleton.hash, position)
+    add(Spellings.initials(forms.units), position)
     if let ear = forms.ear { keys.add(ear, position) }
     if forms.folded.segments.contains(where: { $0.script == .kana || $0.script == .hangul }) {
       keys.add(Keys.romaji(forms.folded), position)
     }
+  }
+
+  private mutating func add(_ hash: KeyHash?, _ position: Int) {
+    hash?.forEach { keys.add($0, position) }
   }
 
   private mutating func addHint(_ hint: String, _ position: Int) {
@@ -70,15 +91,16 @@ struct IndexBuilder {
       defer { start += min(segment.scalars.count, 0x1FFF) }
       guard segment.script.hasWords, segment.scalars.count < 64 else { continue }
       let number: Int
-      if let known = numbers[segment.scalars] {
+      let word = Word(hash: Keys.hash(segment.scalars, .word), scalars: segment.scalars)
+      if let known = numbers[word] {
         number = known
       } else {
         number = tokens.mask.count
-        numbers[segment.scalars] = number
+        numbers[word] = number
         tokens.mask.append(EditDistance.mask(segment.scalars))
         tokens.start.append(UInt32(start))
         tokens.length.append(UInt8(segment.scalars.count))
-        tokens.keys.add(Keys.hash(segment.scalars, .word), number)
+        tokens.keys.add(word.hash, number)
         let sound = Sounds.key(Romanisation.latin(segment))
         if !sound.isEmpty { tokens.keys.add(Keys.hash(sound, .sound), number) }
         for group in Tables.nicknames[segment.scalars] ?? [] {

@@ -10,15 +10,18 @@ enum KeyKind: UInt8 {
 struct Keys {
   let folded: Folded
   let units: [Spellings.Unit]
+  /// Characters of a Chinese surname.
+  let surname: Int
 
   init(_ folded: Folded) {
     self.folded = folded
     units = Spellings.units(folded)
+    surname = folded.chineseSurname
   }
 
   static func raw(_ text: String) -> UInt32 {
     var hash = KeyHash(.raw)
-    hash.append(text.utf8)
+    hash.append(utf8: text)
     return hash.value
   }
 
@@ -38,40 +41,61 @@ struct Keys {
     hash([UInt8(truncatingIfNeeded: group), UInt8(truncatingIfNeeded: group >> 8)], kind)
   }
 
-  var fold: UInt32 { Self.hash(folded.joined, .fold) }
+  /// Of segments one after another.
+  static func hash(_ segments: ArraySlice<Segment>, _ kind: KeyKind) -> UInt32 {
+    var hash = KeyHash(kind)
+    for segment in segments { hash.append(scalars: segment.scalars) }
+    return hash.value
+  }
+
+  var fold: UInt32 { Self.hash(folded.segments[...], .fold) }
 
   var sorted: UInt32? {
     guard folded.segments.count > 1 else { return nil }
-    let parts = folded.segments.map(\.scalars).sorted { $0.lexicographicallyPrecedes($1) }
-    return Self.hash(parts.joined(separator: [0x20]), .sorted)
+    let sorted = folded.segments.sorted { $0.scalars.lexicographicallyPrecedes($1.scalars) }
+    var hash = KeyHash(.sorted)
+    for (number, segment) in sorted.enumerated() {
+      if number > 0 { hash.append(scalar: 0x20) }
+      hash.append(scalars: segment.scalars)
+    }
+    return hash.value
   }
 
   var number: UInt32? { Numbers.key(folded).map { Self.hash($0, .number) } }
 
   /// The skeleton of the whole, and its length.
-  var skeleton: (keys: [UInt32], length: Int) {
-    let length = units.reduce(0) { $0 + $1.skeletonLength }
-    return length > 1 ? (Spellings.keys(units, .skeleton, .skeleton), length) : ([], length)
+  var skeleton: (hash: KeyHash?, length: Int) {
+    let spelled = Spellings.hash(units, .skeleton, .skeleton)
+    return (spelled.length > 1 ? spelled.hash : nil, spelled.length)
   }
 
   var kin: [UInt32] {
-    (Tables.kin[folded.joined] ?? []).map { Self.hash(group: $0, .kin) }
+    guard Tables.kinFolds.contains(fold) else { return [] }
+    return (Tables.kin[folded.joined] ?? []).map { Self.hash(group: $0, .kin) }
   }
 
   /// How an English ear hears the string, where it is Chinese; nil where it is not.
   var ear: UInt32? {
-    var codes: [UInt8] = []
+    var hash = KeyHash(.ear)
+    var count = 0
     for unit in units {
       let letters = unit.letters
       guard !letters.isEmpty else { return nil }
       if unit.isHan {
-        codes.append(EnglishEar.pinyin(letters))
+        hash.append(EnglishEar.pinyin(letters[...]))
+        count += 1
       } else {
-        guard let syllables = EnglishEar.syllables(of: letters) else { return nil }
-        codes += syllables.map(EnglishEar.pinyin)
+        guard
+          EnglishEar.forEachSyllable(
+            of: letters,
+            { syllable in
+              hash.append(EnglishEar.pinyin(syllable))
+              count += 1
+            })
+        else { return nil }
       }
     }
-    return codes.count > 1 ? Self.hash(codes, .ear) : nil
+    return count > 1 ? hash.value : nil
   }
 
   /// How it is spelled, if it is what an English ear made of Chinese.
@@ -86,16 +110,14 @@ struct Keys {
   /// Latin letters of the commonest spelling.
   var letters: [UInt32] { units.flatMap { $0.letters.map { UInt32($0) } } }
 
-  /// The units in the other orders in which the string is also said: given name first, the Latin
-  /// part before the Chinese one.
-  var turned: [Spellings.Unit]? {
-    let surname = folded.chineseSurname
-    if surname > 0 { return Array(units[surname...] + units[..<surname]) }
+  /// The unit that the string may also begin with: given name first, the Latin part before the
+  /// Chinese one.
+  var turn: Int? {
+    if surname > 0 { return surname }
     guard folded.segments.count == 2, folded.segments[0].script != folded.segments[1].script else {
       return nil
     }
-    let split = units.firstIndex { $0.segment == 1 } ?? 0
-    return Array(units[split...] + units[..<split])
+    return units.firstIndex { $0.segment == 1 } ?? 0
   }
 
   /// Kana by their spelling with short vowels; Latin letters as if they were.

@@ -48,35 +48,48 @@ extension NameIndex {
   ///
   /// - Parameter query: a name alone, without what is said around it.
   public func matches(_ query: String) -> [NameMatch] {
-    var matcher = Matcher(self, query)
+    var work = Work()
+    return matches(query, &work)
+  }
+
+  func matches(_ query: String, _ work: inout Work) -> [NameMatch] {
+    guard work.take(200 + 8 * query.utf8.count) else { return [] }
+    var matcher = Matcher(self, query, work)
+    defer { work = matcher.work }
     return matcher.run()
   }
 }
 
 /// One query against one index.
-private struct Matcher {
+struct Matcher {
+  /// Entries that share a key and are looked at, the most important ones.
+  static let mostSharing = 500
+
   let index: NameIndex
   let query: String
   let folded: Folded
   let keys: Keys
   var found: [Int: NameMatch] = [:]
+  var work: Work
 
-  init(_ index: NameIndex, _ query: String) {
+  fileprivate init(_ index: NameIndex, _ query: String, _ work: Work) {
     self.index = index
     self.query = query
+    self.work = work
     folded = Folding.fold(query)
     keys = Keys(folded)
   }
 
   mutating func run() -> [NameMatch] {
-    for position in index.keys.numbers(Keys.raw(query)) where index.phrase(at: position) == query {
+    for position in positions(Keys.raw(query)) where index.phrase(at: position) == query {
       add(position, 1, .identical)
     }
     if !folded.isEmpty {
       byIdentity()
       // Nobody says a name of more characters almost right.
-      if folded.segments.reduce(0, { $0 + $1.scalars.count }) <= 80,
-        !found.values.contains(where: \.reason.isIdentity)
+      let length = folded.segments.reduce(0) { $0 + $1.scalars.count }
+      if length <= 80, !found.values.contains(where: \.reason.isIdentity),
+        work.take(500 + 20 * length)
       {
         bySound()
         byWords()
@@ -85,10 +98,16 @@ private struct Matcher {
         if found.values.allSatisfy({ $0.score < 0.8 }) { byEar() }
       }
     }
+    // Sorting them, and telling whom they stand for.
+    _ = work.take(60 * found.count)
     return found.values.sorted { ($1.score, $0.position) < ($0.score, $1.position) }
   }
 
-  private mutating func add(_ position: Int, _ score: Double, _ reason: MatchReason) {
+  private func positions(_ key: UInt32) -> [Int] {
+    index.keys.numbers(key, most: Self.mostSharing)
+  }
+
+  mutating func add(_ position: Int, _ score: Double, _ reason: MatchReason) {
     if let known = found[position], known.score >= score { return }
     found[position] = NameMatch(position: position, score: score, reason: reason)
   }
@@ -103,7 +122,7 @@ private struct Matcher {
     }
     func put(_ key: UInt32?, _ score: Double, _ reason: MatchReason) {
       guard let key else { return }
-      for position in index.keys.numbers(key) { add(position, score, reason) }
+      for position in positions(key) { add(position, score, reason) }
     }
     for fold in folds { put(fold, 0.99, .folded) }
     put(keys.number ?? Keys.hash(joined, .number), 0.985, .number)
@@ -113,17 +132,14 @@ private struct Matcher {
   }
 
   private mutating func bySound() {
-    var orders = [keys.units]
     // Names of several words, spelled another way round.
-    if folded.segments.count > 1, folded.segments.allSatisfy({ $0.script == .latin }) {
-      for turn in 1..<min(folded.segments.count, 4) {
-        orders.append(Array(keys.units[turn...] + keys.units[..<turn]))
-      }
-    }
-    for units in orders {
-      let spellings = Spellings.keys(units, .spelling)
-      for key in Spellings.keys(units, .fuzzy, .fuzzy) {
-        for position in index.keys.numbers(key) {
+    let isTurned =
+      folded.segments.count > 1 && folded.segments.allSatisfy { $0.script == .latin }
+    for turn in 0..<(isTurned ? min(folded.segments.count, 4) : 1) {
+      let spellings = Spellings.keys(keys.units, .spelling, turnedBy: turn)
+      for key in Spellings.keys(keys.units, .fuzzy, .fuzzy, turnedBy: turn) {
+        for position in positions(key) {
+          guard work.take(150 + 20 * index.folded.length(position)) else { return }
           let isPlain = isSpelled(spellings, position)
           add(position, isPlain ? 0.9 : 0.85, isPlain ? .sound : .fuzzySound)
         }
@@ -131,24 +147,24 @@ private struct Matcher {
     }
     if folded.segments.count < 5 {
       for turn in 0..<folded.segments.count {
-        for position in index.keys.numbers(Keys.romaji(folded, rotatedBy: turn)) {
+        for position in positions(Keys.romaji(folded, rotatedBy: turn)) {
           add(position, 0.9, .sound)
         }
       }
     }
     for key in keys.kin {
-      for position in index.keys.numbers(key) { add(position, 0.87, .kin) }
+      for position in positions(key) { add(position, 0.87, .kin) }
     }
     if folded.segments.count == 1, folded.segments[0].script == .latin {
       let letters = Romanisation.latin(folded.segments[0])
       if letters.count >= 2 {
-        for position in index.keys.numbers(Keys.hash(letters, .initials)) {
+        for position in positions(Keys.hash(letters, .initials)) {
           add(position, 0.78, .initials)
         }
       }
     }
     for key in Spellings.keys(keys.units, .given) {
-      for position in index.keys.numbers(key) { add(position, 0.8, .partial) }
+      for position in positions(key) { add(position, 0.8, .partial) }
     }
   }
 
@@ -156,143 +172,56 @@ private struct Matcher {
   private func isSpelled(_ spellings: [UInt32], _ position: Int) -> Bool {
     let entry = Keys(index.folded.unpacked(position))
     if Spellings.keys(entry.units, .spelling).contains(where: spellings.contains) { return true }
-    guard let turned = entry.turned else { return false }
-    return Spellings.keys(turned, .spelling).contains(where: spellings.contains)
+    guard let turn = entry.turn else { return false }
+    return Spellings.keys(entry.units, .spelling, turnedBy: turn)
+      .contains(where: spellings.contains)
   }
 
-  // MARK: Words
-
-  private typealias WordMatch = (score: Double, reason: MatchReason)
-
-  private func word(_ token: Int) -> ArraySlice<UInt16> {
-    let start = Int(index.tokens.start[token])
-    return index.folded.characters[start..<start + Int(index.tokens.length[token])]
-  }
-
-  /// How well tokens of the index stand for a word of the query.
-  private func tokens(for segment: Segment) -> [Int: WordMatch] {
-    var best: [Int: WordMatch] = [:]
-    func put(_ token: Int, _ score: Double, _ reason: MatchReason) {
-      if let known = best[token], known.score >= score { return }
-      best[token] = (score, reason)
-    }
-    let scalars = segment.scalars
-    let packed = scalars.map(PackedNames.pack)
-    for token in index.tokens.keys.numbers(Keys.hash(scalars, .word))
-    where word(token).elementsEqual(packed) {
-      put(token, 1, .folded)
-    }
-    for group in Tables.nicknames[scalars] ?? [] {
-      for token in index.tokens.keys.numbers(Keys.hash(group: group, .nickname)) {
-        put(token, 0.86, .nickname)
-      }
-    }
-    let sound = Sounds.key(Romanisation.latin(segment))
-    if !sound.isEmpty {
-      for token in index.tokens.keys.numbers(Keys.hash(sound, .sound)) {
-        let similarity = EditDistance.similarity(scalars, word(token).map { UInt32($0) })
-        if similarity >= 0.4 { put(token, 0.78 + 0.12 * similarity, .sound) }
-      }
-    }
-    let stems = Hypocorisms.stems(of: scalars).map { $0.map(PackedNames.pack) }
-    let limit = segment.script == .digits || scalars.count < 3 ? 0 : scalars.count < 7 ? 1 : 2
-    let mask = EditDistance.mask(scalars)
-    let stemMasks = stems.map { EditDistance.mask($0.map { UInt32($0) }) }
-    for token in index.tokens.mask.indices {
-      let other = index.tokens.mask[token]
-      let length = Int(index.tokens.length[token])
-      for (stem, stemMask) in zip(stems, stemMasks)
-      where stemMask & ~other == 0 && length >= stem.count + 2 && word(token).starts(with: stem) {
-        put(token, 0.8, .nickname)
-      }
-      guard limit > 0, (mask ^ other).nonzeroBitCount <= 2 * limit,
-        abs(length - scalars.count) <= limit,
-        let distance = EditDistance.within(limit, packed[...], word(token))
-      else { continue }
-      put(token, 0.95 - 0.6 * Double(distance) / Double(max(scalars.count, length)), .typo)
-    }
-    return best
-  }
-
-  private mutating func byWords() {
-    let words = folded.segments.filter(\.script.hasWords)
-    guard !words.isEmpty, words.count <= 6, words.count == folded.segments.count else { return }
-    var rows: [Int: [WordMatch]] = [:]
-    for (number, word) in words.enumerated() {
-      var next: [Int: [WordMatch]] = [:]
-      for (token, match) in tokens(for: word) {
-        for position in index.tokens.entries.numbers(UInt32(token)) {
-          // Each word has to find its part, so that who lacks an earlier one is out.
-          guard var row = number == 0 ? [] : rows[position] else { continue }
-          if let known = next[position], known[number].score >= match.score { continue }
-          row.append(match)
-          next[position] = row
-        }
-      }
-      rows = next
-    }
-    let total = Double(words.reduce(0) { $0 + $1.scalars.count })
-    for (position, row) in rows {
-      var score = 0.0
-      for (word, match) in zip(words, row) {
-        score += match.score * Double(word.scalars.count) / total
-      }
-      add(position, words, score, row.min { $0.score < $1.score }!.reason)
-    }
-    byWholeWords()
-  }
-
-  private mutating func add(
-    _ position: Int, _ words: [Segment], _ score: Double, _ worst: MatchReason
-  ) {
-    if words.count >= index.folded.segmentCount(position) {
-      add(position, 0.95 * score, worst)
-    } else if words.count == 1, worst == .typo || worst == .sound {
-      // A part that is not even written right says little.
-      let length = words[0].scalars.count
-      let share = Double(length) / Double(max(1, index.folded.length(position)))
-      if length >= 5, share >= 0.4 { add(position, 0.76 * score, worst) }
-    } else {
-      add(position, 0.86 * score, worst == .folded ? .partial : worst)
-    }
-  }
+  // MARK: Typos and parts
 
   /// Typos that also moved the borders of words.
-  private mutating func byWholeWords() {
+  mutating func byWholeWords() {
     let word = folded.latin.map(PackedNames.pack)
     let limit = word.count < 5 ? 0 : word.count < 9 ? 1 : 2
     guard limit > 0, word.count == folded.joined.count else { return }
     let mask = EditDistance.mask(folded.latin)
+    guard work.take(index.count / 4) else { return }
     for position in index.folded.masks.indices {
       guard (mask ^ index.folded.masks[position]).nonzeroBitCount <= 2 * limit,
-        abs(index.folded.length(position) - word.count) <= limit,
-        let distance = EditDistance.within(limit, word[...], index.folded.joined(position))
+        abs(index.folded.length(position) - word.count) <= limit
+      else { continue }
+      guard work.takeDistance(word.count, word.count) else { return }
+      guard let distance = EditDistance.within(limit, word[...], index.folded.joined(position))
       else { continue }
       let length = Double(max(word.count, index.folded.length(position)))
       add(position, 0.95 - 0.6 * Double(distance) / length, .typo)
     }
   }
 
-  // MARK: Parts of strings without spaces
-
+  /// Parts of strings without spaces.
   private mutating func byParts() {
     let part = folded.foreign.map(PackedNames.pack)
     guard part.count >= 2, part.count == folded.joined.count else { return }
     let mask = EditDistance.mask(folded.foreign)
+    guard work.take(index.count / 4) else { return }
     for position in index.folded.masks.indices {
       let lacks = mask & ~index.folded.masks[position]
-      guard lacks.nonzeroBitCount <= 1, index.folded.length(position) >= part.count - 1 else {
-        continue
-      }
+      let length = index.folded.length(position)
+      guard lacks.nonzeroBitCount <= 1, length >= part.count - 1 else { continue }
+      let mayBePart = lacks == 0 && length > part.count
+      // One character too many, too few or another, of four at least.
+      let mayBeTypo =
+        max(length, part.count) >= 4 && length <= part.count + 1
+        && index.folded.masks[position] & EditDistance.latinLetters == 0
+      guard mayBePart || mayBeTypo else { continue }
+      guard work.take(5 + length) else { return }
       let whole = index.folded.joined(position)
-      if lacks == 0, whole.count > part.count, whole.hasPart(part) {
-        let share = Double(part.count) / Double(whole.count)
+      if mayBePart, whole.hasPart(part) {
+        let share = Double(part.count) / Double(length)
         add(position, 0.8 + 0.04 * share, .partial)
         continue
       }
-      // One character too many, too few or another, of four at least.
-      guard max(whole.count, part.count) >= 4,
-        index.folded.masks[position] & EditDistance.latinLetters == 0,
+      guard mayBeTypo, work.takeDistance(part.count, length),
         EditDistance.within(1, part[...], whole) == 1
       else { continue }
       add(position, 0.7 + 0.02 * Double(part.count), .typo)
@@ -310,10 +239,12 @@ private struct Matcher {
     let character = PackedNames.pack(scalars[1])
     let mask = EditDistance.mask([scalars[1]])
     let takesSurname = isPrefixed && scalars[0] != Unicode.Scalar("阿").value
+    guard work.take(index.count / 4) else { return }
     for position in index.folded.masks.indices
     where mask & ~index.folded.masks[position] == 0 {
       let surname = index.folded.surname(position)
       guard surname > 0 else { continue }
+      guard work.take(8) else { return }
       let name = index.folded.joined(position)
       if name.last == character {
         add(position, 0.76, .nickname)
@@ -328,10 +259,11 @@ private struct Matcher {
   // MARK: By ear
 
   private mutating func byEar() {
-    let (skeletons, length) = keys.skeleton
+    let (skeleton, length) = keys.skeleton
     let letters = keys.letters
     if let heard = keys.heard {
-      for position in index.keys.numbers(heard) {
+      for position in positions(heard) {
+        guard takeLetters(position, letters.count) else { return }
         let similarity = EditDistance.similarity(letters, entryLetters(position))
         // Three syllables that agree are a chance of one in hundreds; two need letters in common.
         if similarity >= (folded.segments.count > 2 ? 0.1 : 0.2) {
@@ -342,41 +274,26 @@ private struct Matcher {
     let isForeign = folded.segments.allSatisfy { $0.script == .han }
     let isTransliteration = folded.joined.allSatisfy(Transliteration.characters.contains)
     let least = isForeign ? (folded.chineseSurname > 0 ? 0.4 : 0) : (length > 2 ? 0.4 : 0.5)
-    for position in skeletons.flatMap(index.keys.numbers) {
+    for position in (skeleton?.values ?? []).flatMap(positions) {
       if isForeign {
         // Chinese characters for a foreign name: vowels come and go.
         guard isTransliteration,
           index.folded.masks[position] & EditDistance.latinLetters != 0
         else { continue }
       }
+      guard takeLetters(position, letters.count) else { return }
       let similarity = EditDistance.similarity(letters, entryLetters(position))
       guard similarity >= least else { continue }
       add(position, isForeign ? 0.68 + 0.1 * similarity : 0.66 + 0.12 * similarity, .ear)
     }
   }
 
+  private mutating func takeLetters(_ position: Int, _ count: Int) -> Bool {
+    work.take(100 + 20 * index.folded.length(position) + min(count, 64) * min(count, 64) / 8)
+  }
+
   private func entryLetters(_ position: Int) -> [UInt32] {
     Keys(index.folded.unpacked(position)).letters
-  }
-}
-
-/// Short forms that are made by rule: Stan for Stanley, Robbie for Robert.
-enum Hypocorisms {
-  /// What names that a word is short for begin with; three letters at least.
-  static func stems(of word: [UInt32]) -> [[UInt32]] {
-    guard word.count >= 3, word.allSatisfy({ (0x61...0x7A).contains($0) }) else { return [] }
-    var stems: [[UInt32]] = word.count >= 4 ? [word] : []
-    for ending in ["ie", "ey", "y", "i"] {
-      let ending = ending.unicodeScalars.map(\.value)
-      guard word.count >= ending.count + 3, word.suffix(ending.count).elementsEqual(ending) else {
-        continue
-      }
-      var stem = Array(word.dropLast(ending.count))
-      if stem.count > 3, stem[stem.count - 1] == stem[stem.count - 2] { stem.removeLast() }
-      stems.append(stem)
-      break
-    }
-    return stems
   }
 }
 
@@ -397,7 +314,7 @@ extension ArraySlice<UInt16> {
   func hasPart(_ part: [UInt16]) -> Bool {
     guard part.count <= count else { return false }
     return (startIndex...endIndex - part.count).contains { start in
-      self[start..<start + part.count].elementsEqual(part)
+      self[start] == part[0] && self[start..<start + part.count].elementsEqual(part)
     }
   }
 }

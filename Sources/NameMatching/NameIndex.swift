@@ -45,7 +45,7 @@ public struct NameIndex: Sendable {
   var tokens = Tokens()
 
   public init(_ names: [NameEntry]) {
-    var builder = IndexBuilder()
+    var builder = IndexBuilder(count: names.count)
     for name in names { builder.add(name) }
     self = builder.finish()
   }
@@ -92,6 +92,11 @@ struct PackedText: Sendable {
 
   var count: Int { ends.count }
   var bytes: Int { utf8.count + ends.count * 4 }
+
+  mutating func reserve(_ count: Int) {
+    utf8.reserveCapacity(count * 12)
+    ends.reserveCapacity(count)
+  }
 
   mutating func append(_ string: String) {
     utf8.append(contentsOf: string.utf8)

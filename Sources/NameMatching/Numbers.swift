@@ -1,11 +1,30 @@
 /// Numbers as digits, however they are written: the key by which "Bay 7" and "bay seven", 老八 and
 /// 老8 are the same.
 enum Numbers {
-  private static let han: [UInt32: UInt32] = [
-    0x3007: 0, 0x96F6: 0, 0x4E00: 1, 0x4E8C: 2, 0x4E24: 2, 0x4E09: 3, 0x56DB: 4, 0x4E94: 5,
-    0x516D: 6, 0x4E03: 7, 0x516B: 8, 0x4E5D: 9,
-  ]
-  private static let units: [UInt32: UInt32] = [0x5341: 10, 0x767E: 100, 0x5343: 1000]
+  private static func digit(_ scalar: UInt32) -> UInt32? {
+    switch scalar {
+    case 0x3007, 0x96F6: 0
+    case 0x4E00: 1
+    case 0x4E8C, 0x4E24: 2
+    case 0x4E09: 3
+    case 0x56DB: 4
+    case 0x4E94: 5
+    case 0x516D: 6
+    case 0x4E03: 7
+    case 0x516B: 8
+    case 0x4E5D: 9
+    default: nil
+    }
+  }
+
+  private static func unit(_ scalar: UInt32) -> UInt32? {
+    switch scalar {
+    case 0x5341: 10
+    case 0x767E: 100
+    case 0x5343: 1000
+    default: nil
+    }
+  }
 
   private static let words: [[UInt32]: String] = {
     let lists = [
@@ -30,8 +49,28 @@ enum Numbers {
     return table
   }()
 
+  /// The first letters of words for numbers, by their length: almost no word has them.
+  private static let shapes: [UInt32] = {
+    var shapes = [UInt32](repeating: 0, count: 16)
+    for word in words.keys { shapes[word.count] |= 1 << (word[0] - 0x61) }
+    return shapes
+  }()
+
+  private static func mayBeNumber(_ segment: Segment) -> Bool {
+    switch segment.script {
+    case .digits: return true
+    case .han: return segment.scalars.contains { digit($0) != nil || unit($0) != nil }
+    case .latin:
+      let letter = segment.scalars[0] &- 0x61
+      return segment.scalars.count < shapes.count && letter < 26
+        && shapes[segment.scalars.count] & 1 << letter != 0
+    default: return false
+    }
+  }
+
   /// All characters of the string with its numbers as digits; nil where it has no number.
   static func key(_ folded: Folded) -> [UInt32]? {
+    guard folded.segments.contains(where: mayBeNumber) else { return nil }
     var out: [UInt32] = []
     var found = false
     var isTens = false
@@ -64,7 +103,9 @@ enum Numbers {
     var index = 0
     while index < scalars.count {
       var end = index
-      while end < scalars.count, han[scalars[end]] != nil || units[scalars[end]] != nil { end += 1 }
+      while end < scalars.count, digit(scalars[end]) != nil || unit(scalars[end]) != nil {
+        end += 1
+      }
       if end == index {
         out.append(scalars[index])
         index += 1
@@ -79,17 +120,17 @@ enum Numbers {
 
   /// 十三 is 13, 二十 20, 一三五 135.
   private static func digits(_ scalars: ArraySlice<UInt32>) -> [UInt32] {
-    guard scalars.contains(where: { units[$0] != nil }) else {
-      return scalars.map { han[$0]! + 0x30 }
+    guard scalars.contains(where: { unit($0) != nil }) else {
+      return scalars.map { Self.digit($0)! + 0x30 }
     }
     var total: UInt32 = 0
     var digit: UInt32?
     for scalar in scalars {
-      if let unit = units[scalar] {
+      if let unit = Self.unit(scalar) {
         total += (digit ?? 1) * unit
         digit = nil
       } else {
-        digit = han[scalar]
+        digit = Self.digit(scalar)
       }
     }
     return String(total + (digit ?? 0)).unicodeScalars.map(\.value)

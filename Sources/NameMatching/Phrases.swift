@@ -63,23 +63,24 @@ enum Phrases {
 
   /// Lower case and simplified, with single spaces; all else stays, so that a name can be cut out.
   static func normal(_ text: some StringProtocol) -> [UInt32] {
-    text.unicodeScalars.flatMap { scalar -> [UInt32] in
+    text.unicodeScalars.map { scalar in
       switch scalar.value {
-      case 0x2019, 0x2018: return [0x27]
-      case 0x3000: return [0x20]
-      case 0xFF01...0xFF5E: return [lower(scalar.value - 0xFEE0)]
+      case 0x2019, 0x2018: return 0x27
+      case 0x3000: return 0x20
+      case 0xFF01...0xFF5E: return lower(scalar.value - 0xFEE0)
       default:
-        return [Tables.simplified[scalar.value] ?? lower(scalar.value)]
+        let simplified = Tables.simplified(scalar.value)
+        return simplified == scalar.value ? lower(simplified) : simplified
       }
     }
   }
 
   private static func lower(_ scalar: UInt32) -> UInt32 {
     if scalar < 0x80 { return (0x41...0x5A).contains(scalar) ? scalar + 0x20 : scalar }
-    guard let mapped = Unicode.Scalar(scalar)?.properties.lowercaseMapping,
-      mapped.unicodeScalars.count == 1
+    guard let properties = Unicode.Scalar(scalar)?.properties, properties.changesWhenLowercased
     else { return scalar }
-    return mapped.unicodeScalars.first!.value
+    let mapped = properties.lowercaseMapping.unicodeScalars
+    return mapped.count == 1 ? mapped.first!.value : scalar
   }
 
   /// The names that may stand in a phrase, the longest carrier first; never the phrase itself.
@@ -139,26 +140,34 @@ extension Phrases {
       else { return nil }
       return String(rest[verb...])
     }
-    for word in [" using ", " with ", " avec ", " con ", " mit ", " on ", " sur "] {
+    let bytes = Array(text.utf8)
+    for word in apps {
       // The last words name the app, so that they are few.
-      guard let range = text.ranges(of: word).last,
-        text[range.upperBound...].split(separator: " ").count <= 2
+      guard let place = bytes.lastPlace(of: word),
+        bytes[(place + word.count)...].split(separator: 0x20).count <= 2
       else { continue }
-      return String(text[..<range.lowerBound])
+      return String(decoding: bytes[..<place], as: UTF8.self)
     }
     return nil
   }
 
+  private static let apps = [
+    " using ", " with ", " avec ", " con ", " mit ", " on ", " sur ",
+  ].map { Array($0.utf8) }
+  private static let cuts = [
+    "说", "，", ", ", ": ", "：", " that ", " saying ", " que ", " dass ", " and say ", " disant ",
+  ].map { Array($0.utf8) }
+
   private static func cut(_ clause: String) -> String? {
-    let marks = [
-      "说", "，", ", ", ": ", "：", " that ", " saying ", " que ", " dass ", " and say ", " disant ",
-    ]
-    let cuts = marks.compactMap { mark in
-      clause.firstRange(of: mark).flatMap { range in
-        clause.distance(from: clause.startIndex, to: range.lowerBound) > 1 ? range.lowerBound : nil
-      }
+    let bytes = Array(clause.utf8)
+    var end: Int?
+    for mark in cuts {
+      guard let place = bytes.place(of: mark, from: 0), place < end ?? .max else { continue }
+      // A single character before it is no name with something around it.
+      if String(decoding: bytes[..<place], as: UTF8.self).dropFirst().isEmpty { continue }
+      end = place
     }
-    return cuts.min().map { String(clause[..<$0]) }
+    return end.map { String(decoding: bytes[..<$0], as: UTF8.self) }
   }
 
   /// The first one to three words of a name that may be followed by what is to be said, the longest
@@ -167,12 +176,13 @@ extension Phrases {
     let words = name.split(separator: " ")
     guard words.count > 2 else { return [] }
     return (1..<min(4, words.count - 1)).reversed().map { count in
-      let next = words[count].lowercased().replacing("’", with: "'")
-      return (
-        words[..<count].joined(separator: " "),
-        words.count - count > 2 || sentenceWords.contains(next)
-      )
+      let isSentence = words.count - count > 2 || isSentenceWord(words[count])
+      return (words[..<count].joined(separator: " "), isSentence)
     }
+  }
+
+  private static func isSentenceWord(_ word: Substring) -> Bool {
+    word.utf8.count < 20 && sentenceWords.contains(word.lowercased().replacing("’", with: "'"))
   }
 
   private static let sentenceWords: Set<String> = [
@@ -194,26 +204,25 @@ extension Phrases {
     "and", "et", "und", "y", "e", "그리고", "하고",
   ]
 
+  private static let separators = [
+    [", ", " and ", " & ", " + ", "、", "，"], [", ", " et ", " und ", " y ", " e "],
+    ["和", "、", "，"], ["跟", "、"], ["与", "、"], ["と", "、"], ["그리고"], ["하고"],
+  ].map { $0.map { Array($0.utf8) } }
+
   /// The ways to read a name as several names, two to ten.
   static func several(in name: String) -> [[String]] {
-    let conjunctions = [
-      [", ", " and ", " & ", " + ", "、", "，"], [", ", " et ", " und ", " y ", " e "],
-      ["和", "、", "，"], ["跟", "、"], ["与", "、"], ["と", "、"], ["그리고"], ["하고"],
-    ]
+    let bytes = Array(name.utf8)
     var readings: [[String]] = []
-    for separators in conjunctions {
-      var parts = [name]
-      for separator in separators {
-        parts = parts.flatMap { part in
-          part.ranges(of: separator).isEmpty
-            ? [part] : part.split(separator: separator).map(String.init)
-        }
-      }
-      parts = parts.map { part in
+    for separators in separators {
+      var parts = [bytes[...]]
+      for separator in separators { parts = parts.flatMap { $0.parted(by: separator) } }
+      guard (2...10).contains(parts.count) else { continue }
+      let reading = parts.map { part in
+        let text = String(decoding: part, as: UTF8.self)
         // "Tom, Jerry, and Ann"
-        part.hasPrefix("and ") ? String(part.dropFirst(4)) : part
+        return text.hasPrefix("and ") ? String(text.dropFirst(4)) : text
       }
-      if (2...10).contains(parts.count), !readings.contains(parts) { readings.append(parts) }
+      if !readings.contains(reading) { readings.append(reading) }
     }
     return readings
   }
@@ -231,5 +240,43 @@ extension Phrases.Pattern {
       text.suffix(suffix.count).elementsEqual(suffix)
     else { return nil }
     return text.startIndex + prefix.count..<text.endIndex - suffix.count
+  }
+}
+
+// MARK: Bytes
+
+// Searching strings by their characters takes some hundred times as long, and what is searched for
+// here is whole characters either way.
+extension RandomAccessCollection<UInt8> where Index == Int {
+  fileprivate func has(_ part: [UInt8], at place: Int) -> Bool {
+    place + part.count <= endIndex && self[place..<place + part.count].elementsEqual(part)
+  }
+
+  fileprivate func place(of part: [UInt8], from start: Int) -> Int? {
+    var place = start
+    while place + part.count <= endIndex {
+      if self[place] == part[0], has(part, at: place) { return place }
+      place += 1
+    }
+    return nil
+  }
+
+  fileprivate func lastPlace(of part: [UInt8]) -> Int? {
+    (startIndex..<endIndex).last { self[$0] == part[0] && has(part, at: $0) }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// What stands between a separator, without what is empty; itself where there is none.
+  fileprivate func parted(by separator: [UInt8]) -> [ArraySlice<UInt8>] {
+    guard var end = place(of: separator, from: startIndex) else { return [self] }
+    var parts: [ArraySlice<UInt8>] = []
+    var start = startIndex
+    while true {
+      if end > start { parts.append(self[start..<end]) }
+      if end == endIndex { return parts }
+      start = end + separator.count
+      end = place(of: separator, from: start) ?? endIndex
+    }
   }
 }

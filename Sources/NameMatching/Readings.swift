@@ -66,20 +66,75 @@ enum Readings {
   /// The syllable's number alone: equal for homophones of any tone.
   static func syllable(_ code: Code) -> UInt16 { code >> 3 }
 
-  /// The distinct syllables of a character, the commonest first; as a surname, those of the surname
-  /// come first.
-  static func of(_ character: UInt32, asSurname: Bool = false) -> [Code] {
-    guard (first...last).contains(character) else { return [] }
-    var codes = asSurname ? table.surnames[character] ?? [] : []
-    let start = Int(character - first) * most
-    for code in table.codes[start..<start + most] where code != 0 {
-      if !codes.contains(where: { $0 >> 3 == code >> 3 }) { codes.append(code) }
+  /// Readings of one character, eight at most.
+  struct Several {
+    private var codes = SIMD8<Code>()
+    private(set) var count = 0
+
+    init() {}
+
+    init(_ code: Code) { append(code) }
+
+    var first: Code? { count > 0 ? codes[0] : nil }
+
+    subscript(index: Int) -> Code { codes[index] }
+
+    fileprivate mutating func append(_ code: Code) {
+      guard count < 8 else { return }
+      codes[count] = code
+      count += 1
     }
-    return codes
+
+    fileprivate func hasSyllable(of code: Code) -> Bool {
+      (0..<count).contains { codes[$0] >> 3 == code >> 3 }
+    }
   }
 
-  /// Whether letters are one syllable of pinyin.
-  static func isSyllable(_ letters: some Collection<UInt8>) -> Bool {
-    table.numbers[Array(letters)] != nil
+  /// The distinct syllables of a character, the commonest first; as a surname, those of the surname
+  /// come first.
+  static func of(_ character: UInt32, asSurname: Bool = false) -> Several {
+    var several = Several()
+    guard (first...last).contains(character) else { return several }
+    if asSurname, let codes = table.surnames[character] {
+      for code in codes { several.append(code) }
+    }
+    let start = Int(character - first) * most
+    for place in start..<start + most where table.codes[place] != 0 {
+      if !several.hasSyllable(of: table.codes[place]) { several.append(table.codes[place]) }
+    }
+    return several
+  }
+
+  // MARK: Syllables in letters
+
+  /// A tree of all syllables by their letters a to z: 26 children a node, 0 for none.
+  private static let tree: (children: [UInt16], ends: [Bool]) = {
+    var children = [UInt16](repeating: 0, count: 26)
+    var ends = [false]
+    for syllable in table.syllables where !syllable.isEmpty {
+      var node = 0
+      for letter in syllable {
+        let place = node * 26 + Int(letter) - 0x61
+        if children[place] == 0 {
+          children[place] = UInt16(ends.count)
+          ends.append(false)
+          children += repeatElement(0, count: 26)
+        }
+        node = Int(children[place])
+      }
+      ends[node] = true
+    }
+    return (children, ends)
+  }()
+
+  /// Calls `body` with the length of each syllable that letters begin with, ascending.
+  static func syllableLengths(at start: Int, of letters: [UInt8], _ body: (Int) -> Void) {
+    var node = 0
+    for place in start..<letters.count {
+      guard (0x61...0x7A).contains(letters[place]) else { return }
+      node = Int(tree.children[node * 26 + Int(letters[place]) - 0x61])
+      if node == 0 { return }
+      if tree.ends[node] { body(place - start + 1) }
+    }
   }
 }

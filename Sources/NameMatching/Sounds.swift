@@ -118,8 +118,8 @@ enum Sounds {
 
   /// A coarse key that Latin spellings share with pinyin and with how foreigners hear it:
   /// consonants in wide classes, finals n and ng alike, no vowels.
-  static func skeleton(_ word: [UInt8]) -> [UInt8] {
-    var out: [UInt8] = []
+  static func skeleton(_ word: [UInt8], into out: inout [UInt8]) {
+    out.removeAll(keepingCapacity: true)
     var index = 0
     func at(_ offset: Int) -> UInt8 {
       let place = index + offset
@@ -210,14 +210,12 @@ enum Sounds {
       }
       index += width
     }
-    return out
   }
 
   /// Pinyin or a word with the pairs merged that speakers and recognisers mix up: zh z, ch c, sh s,
   /// n l, final ng n.
-  static func fuzzy(_ letters: [UInt8]) -> [UInt8] {
-    var out: [UInt8] = []
-    out.reserveCapacity(letters.count)
+  static func fuzzy(_ letters: [UInt8], into out: inout [UInt8]) {
+    out.removeAll(keepingCapacity: true)
     var index = 0
     while index < letters.count {
       let letter = letters[index]
@@ -237,6 +235,5 @@ enum Sounds {
         index += 1
       }
     }
-    return out
   }
 }

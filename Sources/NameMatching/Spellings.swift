@@ -2,37 +2,41 @@
 enum Spellings {
   /// One piece of a string and its spellings: readings of a Han character, or words.
   struct Unit {
-    private var readings: SIMD4<Readings.Code> = .zero
-    private var words: [[UInt8]] = []
+    private let readings: Readings.Several
+    private let word: [UInt8]
+    private let otherWords: [[UInt8]]
     let isHan: Bool
     /// The number of spellings, the commonest first.
     let count: Int
     /// The segment that it is of.
     let segment: Int
 
-    init(readings codes: [Readings.Code], segment: Int) {
-      for (index, code) in codes.prefix(3).enumerated() { readings[index] = code }
+    init(readings: Readings.Several, segment: Int) {
+      self.readings = readings
+      word = []
+      otherWords = []
       isHan = true
-      count = min(codes.count, 3)
+      count = min(readings.count, 3)
       self.segment = segment
     }
 
-    init(words: [[UInt8]], segment: Int) {
-      self.words = words
+    init(_ word: [UInt8], or otherWords: [[UInt8]] = [], segment: Int) {
+      readings = Readings.Several()
+      self.word = word
+      self.otherWords = otherWords
       isHan = false
-      count = words.count
+      count = 1 + otherWords.count
       self.segment = segment
     }
 
-    /// Of the commonest spelling.
-    var skeletonLength: Int { count > 0 ? form(.skeleton, 0).count : 0 }
-
-    func form(_ form: Form, _ index: Int) -> [UInt8] {
-      isHan ? form.of(readings[index]) : form.of(words[index])
+    /// A spelling in a form; `scratch` saves an allocation.
+    func form(_ form: Form, _ index: Int, _ scratch: inout [UInt8]) -> [UInt8] {
+      if isHan { return form.of(readings[index]) }
+      return form.of(index == 0 ? word : otherWords[index - 1], &scratch)
     }
 
     /// The commonest spelling.
-    var letters: [UInt8] { count > 0 ? form(.plain, 0) : [] }
+    var letters: [UInt8] { isHan ? readings.first.map(Readings.letters) ?? [] : word }
   }
 
   /// Units of a string: a Han character each, a word each of all else.
@@ -42,25 +46,21 @@ enum Spellings {
       switch segment.script {
       case .han: han(segment.scalars, number, &units)
       case .latin:
-        var spellings = [Romanisation.latin(segment)]
-        if let letter = spellings[0].first, spellings[0].count == 1 {
-          spellings += Tables.letters[letter] ?? []
-        }
-        for name in Tables.transliterations[spellings[0]] ?? [] {
-          spellings.append(name.flatMap { Readings.of($0).first.map(Readings.letters) ?? [] })
-        }
-        units.append(Unit(words: spellings, segment: number))
+        let word = Romanisation.latin(segment)
+        var others = Tables.transliterations[word] ?? []
+        if word.count == 1, let names = Tables.letters[word[0]] { others = names + others }
+        units.append(Unit(word, or: others, segment: number))
       case .hangul:
-        var spellings = [Romanisation.latin(segment)]
-        if segment.scalars.count > 1, let first = segment.scalars.first {
+        var others: [[UInt8]] = []
+        if segment.scalars.count > 1, let first = segment.scalars.first,
+          let surnames = Romanisation.koreanSurnames[first]
+        {
           let given = Romanisation.latin(
             Segment(script: .hangul, scalars: Array(segment.scalars.dropFirst())))
-          for surname in Romanisation.koreanSurnames[first] ?? [] {
-            spellings.append(Array(surname.utf8) + given)
-          }
+          others = surnames.map { Array($0.utf8) + given }
         }
-        units.append(Unit(words: spellings, segment: number))
-      default: units.append(Unit(words: [Romanisation.latin(segment)], segment: number))
+        units.append(Unit(Romanisation.latin(segment), or: others, segment: number))
+      default: units.append(Unit(Romanisation.latin(segment), segment: number))
       }
     }
     return units
@@ -72,8 +72,8 @@ enum Spellings {
       if index == 0, scalars.count > 2,
         let pair = Tables.compoundSurnames[Tables.pair(scalars[0], scalars[1])]
       {
-        units.append(Unit(readings: [pair.0], segment: number))
-        units.append(Unit(readings: [pair.1], segment: number))
+        units.append(Unit(readings: Readings.Several(pair.0), segment: number))
+        units.append(Unit(readings: Readings.Several(pair.1), segment: number))
         index = 2
         continue
       }
@@ -88,13 +88,14 @@ enum Spellings {
   enum Form {
     case plain, fuzzy, skeleton, initial
 
-    func of(_ spelling: [UInt8]) -> [UInt8] {
+    func of(_ spelling: [UInt8], _ scratch: inout [UInt8]) -> [UInt8] {
       switch self {
-      case .plain: spelling
-      case .fuzzy: Sounds.fuzzy(spelling)
-      case .skeleton: Sounds.skeleton(spelling)
-      case .initial: Array(spelling.prefix(1))
+      case .plain: return spelling
+      case .initial: return Array(spelling.prefix(1))
+      case .fuzzy: Sounds.fuzzy(spelling, into: &scratch)
+      case .skeleton: Sounds.skeleton(spelling, into: &scratch)
       }
+      return scratch
     }
 
     /// The same for the syllable of a reading, from a table.
@@ -108,36 +109,71 @@ enum Spellings {
       }
     }
 
-    private static let fuzzySyllables = Readings.allSyllables.map(Sounds.fuzzy)
-    private static let skeletonSyllables = Readings.allSyllables.map(Sounds.skeleton)
+    private static let fuzzySyllables = Readings.allSyllables.map { syllable in
+      var fuzzy: [UInt8] = []
+      Sounds.fuzzy(syllable, into: &fuzzy)
+      return fuzzy
+    }
+    private static let skeletonSyllables = Readings.allSyllables.map { syllable in
+      var skeleton: [UInt8] = []
+      Sounds.skeleton(syllable, into: &skeleton)
+      return skeleton
+    }
     private static let initials = Readings.allSyllables.map { Array($0.prefix(1)) }
   }
 
-  /// Hashes of all spellings of the units one after another.
-  static func keys(
-    _ units: some Collection<Unit>, _ kind: KeyKind, _ form: Form = .plain
-  ) -> [UInt32] {
-    var hash = KeyHash(kind)
-    for unit in units {
-      if unit.count == 1 {
-        hash.append(unit.form(form, 0))
-      } else {
-        guard unit.count > 0 else { return [] }
-        hash.append(anyOf: (0..<unit.count).map { unit.form(form, $0) })
-      }
-    }
-    return hash.values
+  /// A hash of units one after another in all of their spellings, and the length of the first; no
+  /// hash where a unit has no spelling.
+  ///
+  /// - Parameter turn: the unit to begin with; those before it come last.
+  static func hash(
+    _ units: some RandomAccessCollection<Unit>, _ kind: KeyKind, _ form: Form = .plain,
+    turnedBy turn: Int = 0
+  ) -> (hash: KeyHash?, length: Int) {
+    append(units, to: KeyHash(kind), turnedBy: turn) { _ in form }
   }
 
-  /// Hashes of the first letters of Han characters (and whole words of all else); none where that
+  /// The distinct hashes of units in all of their spellings.
+  static func keys(
+    _ units: [Unit], _ kind: KeyKind, _ form: Form = .plain, turnedBy turn: Int = 0
+  ) -> [UInt32] {
+    hash(units, kind, form, turnedBy: turn).hash?.values ?? []
+  }
+
+  /// A hash of the first letters of Han characters (and whole words of all else); none where that
   /// says too little.
-  static func initials(_ units: [Unit]) -> [UInt32] {
-    guard units.count >= 2, units.count(where: \.isHan) >= 2 else { return [] }
-    var hash = KeyHash(.initials)
-    for unit in units {
-      guard unit.count > 0 else { return [] }
-      hash.append(anyOf: (0..<unit.count).map { unit.form(unit.isHan ? .initial : .plain, $0) })
+  static func initials(_ units: [Unit]) -> KeyHash? {
+    guard units.count >= 2, units.count(where: \.isHan) >= 2 else { return nil }
+    return append(units, to: KeyHash(.initials)) { $0.isHan ? .initial : .plain }.hash
+  }
+
+  private static func append(
+    _ units: some RandomAccessCollection<Unit>, to start: KeyHash, turnedBy turn: Int = 0,
+    _ form: (Unit) -> Form
+  ) -> (hash: KeyHash?, length: Int) {
+    var hash = start
+    var length = 0
+    var isSpelled = true
+    var scratch: [UInt8] = []
+    for place in 0..<units.count {
+      let turned = place + turn < units.count ? place + turn : place + turn - units.count
+      let unit = units[units.index(units.startIndex, offsetBy: turned)]
+      guard unit.count > 0 else {
+        isSpelled = false
+        continue
+      }
+      let form = form(unit)
+      let first = unit.form(form, 0, &scratch)
+      length += first.count
+      if unit.count == 1 {
+        hash.append(first)
+      } else {
+        let readings = hash.append(firstOf: first)
+        for other in 1..<unit.count {
+          readings.add(unit.form(form, other, &scratch), to: &hash)
+        }
+      }
     }
-    return hash.values
+    return (isSpelled ? hash : nil, length)
   }
 }

@@ -3,18 +3,23 @@
 enum Tables {
   /// What a character folds to, for those that fold to something else: case, width, style,
   /// diacritics; empty for marks.
-  static let folding: [UInt32: [UInt32]] = {
-    var table: [UInt32: [UInt32]] = [:]
+  static let folding: FoldingTable = {
+    var table = FoldingTable()
     for (key, value) in rows("generated-folding.txt") {
       let folded = key.unicodeScalars.map(\.value)
-      for scalar in value.unicodeScalars { table[scalar.value] = folded }
+      for scalar in value.unicodeScalars { table.add(scalar.value, folded) }
     }
     return table
   }()
 
-  /// Simplified forms, by traditional ones and variants.
-  static let simplified: [UInt32: UInt32] = {
-    var table: [UInt32: UInt32] = [:]
+  /// The simplified form of a traditional character or variant; all others are their own.
+  static func simplified(_ scalar: UInt32) -> UInt32 {
+    let simplified = simplifiedForms[scalar]
+    return simplified == 0 ? scalar : simplified
+  }
+
+  private static let simplifiedForms: ScalarTable = {
+    var table = ScalarTable()
     for (key, value) in rows("generated-simplified.txt") {
       guard let target = key.unicodeScalars.first?.value else { continue }
       for scalar in value.unicodeScalars { table[scalar.value] = target }
@@ -22,11 +27,13 @@ enum Tables {
     return table
   }()
 
-  /// Chinese transliterations of foreign names, as syllables, by folded name.
-  static let transliterations: [[UInt8]: [[UInt32]]] = {
-    var table: [[UInt8]: [[UInt32]]] = [:]
+  /// Chinese transliterations of foreign names, in pinyin, by folded name.
+  static let transliterations: [[UInt8]: [[UInt8]]] = {
+    var table: [[UInt8]: [[UInt8]]] = [:]
     for (key, value) in rows("transliterations.txt") {
-      table[Array(key.utf8)] = value.split(separator: " ").map { $0.unicodeScalars.map(\.value) }
+      table[Array(key.utf8)] = value.split(separator: " ").map { name in
+        name.unicodeScalars.flatMap { Readings.of($0.value).first.map(Readings.letters) ?? [] }
+      }
     }
     return table
   }()
@@ -91,6 +98,9 @@ enum Tables {
     }
     return groups
   }()
+
+  /// Hashes of the terms of `kin`: almost no name has one.
+  static let kinFolds = Set(kin.keys.map { Keys.hash($0, .fold) })
 
   /// Lines of `key <tab> value`.
   static func rows(_ name: String) -> [(String, Substring)] {

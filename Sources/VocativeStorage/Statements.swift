@@ -12,8 +12,9 @@ public enum Statements {
     removeParticipant, formerParticipant, systemEntries, threadState, threadParticipants,
     threadsPage, wake,
     putVocabulary, clearVocabulary, fillVocabulary, vocabularyPage, vocabularyParticipants,
-    vocabularySubjects, vocabularyJobBatch, noteVocabularyJob, expireVocabularyJobs,
-    putAppVocabulary, appVocabulary, vocabularyRecency,
+    vocabularySubjects, vocabularyHead, vocabularyMoved, vocabularyRecency,
+    vocabularyJobBatch, noteVocabularyJob, expireVocabularyJobs,
+    putAppVocabulary, appVocabulary,
     threadBetween, threadsTaken, threadsJoined, entrySent,
     installation,
   ]
@@ -80,6 +81,8 @@ public enum Statements {
   static let threadsJoined = Statement("threads_joined", [.text, .uuidArray], [.uuid])
   static let entrySent = Statement("entry_sent", [.uuid, .uuid, .text], EntryRecord.columns)
   static let vocabularySubjects = Statement("vocabulary_subjects", [.text, .int8], [.uuid, .text])
+  static let vocabularyHead = Statement("vocabulary_head", [.text, .text], [.int8, .int8])
+  static let vocabularyMoved = Statement("vocabulary_moved", [.text, .int8], [.uuid, .int8])
   static let vocabularyJobBatch = Statement(
     "vocabulary_job_batch", [.text, .text, .int8], [.int4, .bytea, .bytea])
   static let noteVocabularyJob = Statement(

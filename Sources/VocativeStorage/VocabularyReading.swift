@@ -55,6 +55,44 @@ extension VocabularyStore {
     return Revisions(head: try rows[0].decode(Int64.self, at: 1), byType: byType)
   }
 
+  /// Where a user's vocabulary of a type is.
+  public struct Head: Sendable, Hashable {
+    /// The head of the user's feed: it moves with every change of vocabulary, threads and names.
+    public var feed: Int64
+    /// 0 where there never was any.
+    public var revision: Int64
+  }
+
+  /// The revision of a user's type, and the head of their feed. Costs one row.
+  public func head(
+    of user: UserID, _ type: VocabularyType
+  ) async throws(PostgresError) -> Head {
+    let rows = try await database.query(
+      Statements.vocabularyHead, Parameters(user.string, type.rawValue))
+    guard rows.count == 1 else { return Head(feed: 0, revision: 0) }
+    return Head(
+      feed: try rows[0].decode(Int64.self, at: 0), revision: try rows[0].decode(Int64.self, at: 1))
+  }
+
+  /// What names are in a user's threads: a fingerprint of those of each thread that took a place in
+  /// their feed behind `place`; nil where they have left it.
+  ///
+  /// Costs a row a thread that moved, and the names of those threads alone.
+  ///
+  /// - Parameter place: -1 for all threads.
+  public func names(
+    of user: UserID, since place: Int64
+  ) async throws(PostgresError) -> [ThreadID: Int64?] {
+    let rows = try await database.query(
+      Statements.vocabularyMoved, Parameters(user.string, place))
+    var names: [ThreadID: Int64?] = [:]
+    for row in rows {
+      let thread = ThreadID(try row.decode(UUID.self, at: 0))
+      names[thread] = .some(try row.decode(Int64?.self, at: 1))
+    }
+    return names
+  }
+
   /// A page of what was uploaded of a type.
   public struct Page: Sendable {
     public var state: VocabularyState
@@ -105,6 +143,8 @@ extension VocabularyStore {
     public var head: Int64
     /// What was uploaded, in order, and below it what the user's threads give.
     public var strings: [VocabularyStringRecord]
+    /// Whether the user's threads give no more than that.
+    public var isWhole: Bool
   }
 
   /// All strings of a type, with what the user's own threads give to it.
@@ -114,9 +154,13 @@ extension VocabularyStore {
     let rows = try await database.query(Statements.feedHead, Parameters(user.string))
     let head = try rows[0].decode(Int64.self, at: 1)
     let page = try await page(of: user, type)
+    let derived = try await derived(of: user, type)
+    var seen = Set(page.strings.map { Named($0) })
     var strings = page.strings.map { VocabularyStringRecord($0, source: .uploaded) }
-    strings += try await derived(of: user, type, beside: page.strings)
-    return Snapshot(revision: page.state.revision, head: head, strings: strings)
+    strings += derived.strings.filter { seen.insert(Named($0.string)).inserted }
+    return Snapshot(
+      revision: page.state.revision, head: head, strings: strings,
+      isWhole: derived.rows < Self.derivedLimit)
   }
 
   /// The strings that a user's threads give, at most so many, latest activity first.
@@ -125,10 +169,10 @@ extension VocabularyStore {
   /// What the user's threads give to a type: names of participants to `contactName`, subjects of
   /// conversations to `contactGroupName`, nothing to others.
   ///
-  /// - Parameter uploaded: what is there already and so does not come again.
+  /// - Returns: the strings, and the number of rows that gave them.
   private func derived(
-    of user: UserID, _ type: VocabularyType, beside uploaded: [VocabularyString]
-  ) async throws(PostgresError) -> [VocabularyStringRecord] {
+    of user: UserID, _ type: VocabularyType
+  ) async throws(PostgresError) -> (strings: [VocabularyStringRecord], rows: Int) {
     var found: [VocabularyStringRecord] = []
     switch type {
     case .contactName:
@@ -147,6 +191,7 @@ extension VocabularyStore {
               VocabularyString(phrase, identifier: identifier), source: .participant))
         }
       }
+      return (found, rows.count)
     case .contactGroupName:
       let rows = try await database.query(
         Statements.vocabularySubjects, Parameters(user.string, Self.derivedLimit))
@@ -158,16 +203,18 @@ extension VocabularyStore {
           VocabularyStringRecord(
             VocabularyString(subject, identifier: thread.description), source: .thread))
       }
-    default: return []
-    }
-    var seen = Set(uploaded.map { Named(phrase: $0.phrase, identifier: $0.identifier) })
-    return found.filter {
-      seen.insert(Named(phrase: $0.string.phrase, identifier: $0.string.identifier)).inserted
+      return (found, rows.count)
+    default: return ([], 0)
     }
   }
 
   private struct Named: Hashable {
     var phrase: String
     var identifier: String?
+
+    init(_ string: VocabularyString) {
+      phrase = string.phrase
+      identifier = string.identifier
+    }
   }
 }

@@ -60,7 +60,8 @@ struct APIClient: Sendable {
       body: #"{"kind":"text","text":"\#(text)"}"#)
   }
 
-  private func call(
+  /// - Throws: where the answer is no success.
+  func call(
     _ method: String, _ path: String, token: String, body: String?
   ) async throws -> Data {
     var request = HTTPClientRequest(url: baseURL + path)

@@ -11,7 +11,7 @@ struct Bench: AsyncParsableCommand {
     commandName: "vocative-bench",
     abstract: "Measures the service against its peers, side by side.",
     subcommands: [
-      All.self, Driver.self, Sends.self, Changes.self, Vocabulary.self, TLS.self,
+      All.self, Driver.self, Sends.self, Changes.self, Vocabulary.self, Resolve.self, TLS.self,
     ],
     defaultSubcommand: All.self)
 }
@@ -94,6 +94,7 @@ struct All: AsyncParsableCommand {
         try await stage.measureSends(seconds, &report)
         try await stage.measureChanges(seconds, &report)
         try await stage.measureVocabulary(seconds, &report)
+        try await stage.measureResolution(seconds, hostileSeed: 1, &report)
       }
       // Two servers in this process; the rounds are four times as many.
       try await TLSBenchmark.run(seconds: max(1, seconds / 3))
@@ -145,6 +146,23 @@ struct Vocabulary: AsyncParsableCommand {
   func run() async throws {
     try await options.report { seconds, report in
       try await Stage.run { try await $0.measureVocabulary(seconds, &report) }
+    }
+  }
+}
+
+struct Resolve: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Resolution in the process and over TLS, against rapidfuzz and pg_trgm.")
+  @OptionGroup var options: BenchOptions
+  @Option(help: "The seed of the first hostile phrase; each further one has the next.")
+  var hostileSeed: UInt64 = 1
+
+  func run() async throws {
+    let seed = hostileSeed
+    try await options.report { seconds, report in
+      try await Stage.run {
+        try await $0.measureResolution(seconds, hostileSeed: seed, &report)
+      }
     }
   }
 }

@@ -75,6 +75,14 @@ struct Figure: Sendable, Encodable {
   var name: String
   var value: Double
   var unit: String
+  /// The most that is good enough; nil where none was set.
+  var atMost: Double?
+
+  var text: String {
+    let verdict =
+      atMost.map { "  mark \(Report.number($0)), \(value <= $0 ? "met" : "MISSED")" } ?? ""
+    return "\(name): \(Report.number(value)) \(unit)\(verdict)"
+  }
 }
 
 /// All that a run found.
@@ -94,9 +102,10 @@ struct Report: Sendable, Encodable {
     print(Self.line(comparison))
   }
 
-  mutating func add(_ name: String, _ value: Double, _ unit: String) {
-    figures.append(Figure(name: name, value: value, unit: unit))
-    print("  \(name): \(Self.number(value)) \(unit)")
+  mutating func add(_ name: String, _ value: Double, _ unit: String, atMost: Double? = nil) {
+    let figure = Figure(name: name, value: value, unit: unit, atMost: atMost)
+    figures.append(figure)
+    print("  \(figure.text)")
   }
 
   mutating func addCommand(_ command: String) {
@@ -117,7 +126,7 @@ struct Report: Sendable, Encodable {
     }
     if !figures.isEmpty {
       lines.append("")
-      lines += figures.map { "\($0.name): \(Self.number($0.value)) \($0.unit)" }
+      lines += figures.map(\.text)
     }
     if !commands.isEmpty { lines += ["", "Commands:"] + commands.map { "  \($0)" } }
     lines += ["", "\(date.ISO8601Format()), \(processors) processors, --seconds \(seconds)"]
@@ -149,7 +158,7 @@ struct Report: Sendable, Encodable {
   }
 
   /// Three digits or more.
-  private static func number(_ value: Double) -> String {
+  fileprivate static func number(_ value: Double) -> String {
     switch value {
     case ..<10: String(format: "%.2f", value)
     case ..<100: String(format: "%.1f", value)

@@ -259,6 +259,48 @@ import VocativeStorage
     }
   }
 
+  /// What an index is kept by: it changes with the names in a thread, and with nothing else.
+  @Test func fingerprintsChangeWithNamesAlone() async throws {
+    try await StorageFixture.run { fixture in
+      let threads = (0..<2).map { _ in ThreadID(UUID()) }
+      for thread in threads {
+        _ = try await fixture.storage.threads.create(
+          thread, by: Self.ada,
+          CreateThread(
+            kind: .message,
+            participants: [.init(userId: Self.jon, name: PersonName(display: "Jon Smith"))]))
+      }
+      let vocabulary = fixture.storage.vocabulary
+      let before = try await vocabulary.names(of: Self.ada, since: -1)
+      #expect(Set(before.keys) == Set(threads))
+      let head = try await vocabulary.head(of: Self.ada, .contactName)
+      #expect(head.revision == 0)
+      #expect(try await vocabulary.names(of: Self.ada, since: head.feed).isEmpty)
+
+      // The caller's own name is no part of what is resolved.
+      let me = PutParticipant(name: PersonName(display: "Ada"))
+      _ = try await fixture.storage.threads.put(
+        Self.ada, into: threads[0], by: Self.ada, me, limit: 10)
+      let own = try await vocabulary.names(of: Self.ada, since: head.feed)
+      #expect(own == [threads[0]: before[threads[0]]!])
+
+      let renamed = PutParticipant(name: PersonName(display: "Jonathan Smith"))
+      _ = try await fixture.storage.threads.put(
+        Self.jon, into: threads[1], by: Self.ada, renamed, limit: 10)
+      let other = try await vocabulary.names(of: Self.ada, since: head.feed)
+      #expect(other[threads[0]] == before[threads[0]])
+      #expect(other[threads[1]] != before[threads[1]])
+
+      _ = try await fixture.storage.threads.remove(Self.jon, from: threads[1], by: Self.ada)
+      #expect(try await vocabulary.names(of: Self.jon, since: -1)[threads[1]] == .some(nil))
+      #expect(try await vocabulary.names(of: Self.ada, since: head.feed)[threads[1]] == 0)
+      _ = try await vocabulary.put(
+        [VocabularyString("Mum")], as: .contactName, of: Self.ada)
+      #expect(try await vocabulary.head(of: Self.ada, .contactName).revision == 1)
+      #expect(try await vocabulary.head(of: Self.ada, .photoTag).revision == 0)
+    }
+  }
+
   @Test func appVocabularyIsReplacedByLocale() async throws {
     try await StorageFixture.run { fixture in
       let store = fixture.storage.appVocabulary

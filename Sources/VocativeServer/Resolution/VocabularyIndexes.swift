@@ -25,10 +25,13 @@ struct VocabularyScope: Hashable, Sendable {
 
 /// Indexes of users' vocabularies, made from PostgreSQL on first use and shared by all callers.
 ///
-/// Each use looks at one row of the user (the head of their feed and the revisions of their
-/// vocabulary), so that no answer is older than what was committed before it, on any replica; an
-/// index is made anew when what it was made from has changed. The least recently used go when all
-/// together take more than the budget.
+/// Each use looks at one row of the user (the head of their feed and the revision of the type), so
+/// that no answer is older than what was committed before it, on any replica. Where the feed has
+/// moved, it looks at the threads that moved, for most of what moves a feed gives no name; an index
+/// is made anew when what it was made from has changed. The least recently used go when all together
+/// take more than the budget.
+///
+/// What threads give stands in the order of activity in which it was when the index was made.
 final class VocabularyIndexes: Sendable {
   /// An index, and what it was made from.
   struct Indexed: Sendable {
@@ -39,7 +42,9 @@ final class VocabularyIndexes: Sendable {
     fileprivate var starts: [Int]
     /// The head of the user's feed when it was known to be current.
     var head: Int64
-    fileprivate var strings: Int
+    /// A fingerprint of the names in each of the user's threads; nil where they were too many to
+    /// have all of them in the index, so that activity alone may bring others in.
+    fileprivate var names: [ThreadID: Int64]?
 
     /// Which of the scope's types the string at a position is of, by number.
     func type(at position: Int) -> Int { (starts.lastIndex { $0 <= position }) ?? 0 }
@@ -86,31 +91,62 @@ final class VocabularyIndexes: Sendable {
     let key = Key(user: user, scope: scope)
     let deadline = ContinuousClock.now + Self.patience
     while true {
-      let now = try await vocabulary.revisions(of: user)
-      let stored = scope.types.map { now.byType[$0] ?? 0 }
-      if stored[0] >= revision {
-        if let current = current(key, head: now.head, revisions: stored) { return current }
+      let now = try await head(of: user, scope)
+      if now.revisions[0] >= revision {
+        if let current = try await current(key, now) { return current }
         let built = try await build(key)
         // One that was under way may have begun before this caller came.
-        if built.head >= now.head { return built }
+        if built.head >= now.feed { return built }
         continue
       }
       guard ContinuousClock.now < deadline else {
         throw ServiceError(
           .conflict(
             "revision-not-reached", "The vocabulary has not reached this revision",
-            "it is at revision \(stored[0])"))
+            "it is at revision \(now.revisions[0])"))
       }
       try await Task.sleep(for: .milliseconds(50))
     }
   }
 
+  /// Where a user's feed is, and the revisions of a scope's types.
+  private struct Head {
+    var feed: Int64
+    var revisions: [Int64]
+  }
+
+  private func head(of user: UserID, _ scope: VocabularyScope) async throws -> Head {
+    var head = Head(feed: .max, revisions: [])
+    for type in scope.types {
+      let one = try await vocabulary.head(of: user, type)
+      // The earlier one counts: what it does not have, the later may.
+      head.feed = min(head.feed, one.feed)
+      head.revisions.append(one.revision)
+    }
+    return head
+  }
+
   /// What is held, if it is as new as the user's row says.
-  private func current(_ key: Key, head: Int64, revisions: [Int64]) -> Indexed? {
+  private func current(_ key: Key, _ now: Head) async throws -> Indexed? {
+    guard let held = use(key), held.revisions == now.revisions else { return nil }
+    if held.head >= now.feed || !key.scope.isFedByThreads { return held }
+    guard let names = held.names else { return nil }
+    let moved = try await vocabulary.names(of: key.user, since: held.head)
+    guard moved.allSatisfy({ thread, fingerprint in names[thread] == fingerprint }) else {
+      return nil
+    }
     state.withLockedValue { state in
-      guard var held = state.held[key], held.indexed.revisions == revisions else { return nil }
-      // A feed that moved may have brought names.
-      guard held.indexed.head >= head || !key.scope.isFedByThreads else { return nil }
+      // Unless another has come meanwhile, about which nothing is known.
+      if state.held[key]?.indexed.head == held.head {
+        state.held[key]?.indexed.head = now.feed
+      }
+    }
+    return held
+  }
+
+  private func use(_ key: Key) -> Indexed? {
+    state.withLockedValue { state in
+      guard var held = state.held[key] else { return nil }
       state.uses += 1
       held.lastUse = state.uses
       state.held[key] = held
@@ -131,26 +167,18 @@ final class VocabularyIndexes: Sendable {
 
   private func make(_ key: Key) async throws -> Indexed {
     defer { state.withLockedValue { $0.building[key] = nil } }
-    var snapshots: [VocabularyStore.Snapshot] = []
-    for type in key.scope.types {
-      snapshots.append(try await vocabulary.strings(of: key.user, type))
-    }
-    let revisions = snapshots.map(\.revision)
-    // What one read does not have, the other may; the earlier one counts.
-    let head = snapshots.map(\.head).min() ?? 0
-    var hasher = Hasher()
-    for snapshot in snapshots { hasher.combine(snapshot.strings) }
-    let strings = hasher.finalize()
-    // Most of what moves a feed gives no name.
-    if var held = state.withLockedValue({ $0.held[key]?.indexed }), held.strings == strings {
-      held.head = head
-      held.revisions = revisions
-      hold(held, key)
-      return held
-    }
+    // In this order: each is at least as new as the one before it.
+    let now = try await head(of: key.user, key.scope)
+    let names =
+      key.scope.isFedByThreads ? try await vocabulary.names(of: key.user, since: -1) : [:]
     var entries: [NameEntry] = []
     var starts: [Int] = []
-    for snapshot in snapshots {
+    var revisions: [Int64] = []
+    var isWhole = true
+    for type in key.scope.types {
+      let snapshot = try await vocabulary.strings(of: key.user, type)
+      revisions.append(snapshot.revision)
+      isWhole = isWhole && snapshot.isWhole
       starts.append(entries.count)
       for record in snapshot.strings {
         entries.append(
@@ -160,8 +188,8 @@ final class VocabularyIndexes: Sendable {
       }
     }
     let indexed = Indexed(
-      resolver: Resolver(NameIndex(entries)), revisions: revisions, starts: starts, head: head,
-      strings: strings)
+      resolver: Resolver(NameIndex(entries)), revisions: revisions, starts: starts,
+      head: now.feed, names: isWhole ? names.compactMapValues { $0 } : nil)
     hold(indexed, key)
     return indexed
   }
@@ -182,5 +210,8 @@ final class VocabularyIndexes: Sendable {
     }
   }
 
-  private static func cost(_ indexed: Indexed) -> Int { indexed.resolver.index.bytes + 512 }
+  private static func cost(_ indexed: Indexed) -> Int {
+    // A dictionary has room for as many again.
+    indexed.resolver.index.bytes + 512 + 48 * (indexed.names?.count ?? 0)
+  }
 }
