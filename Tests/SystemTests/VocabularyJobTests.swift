@@ -221,7 +221,11 @@ extension ServiceTests {
       try await Deployment.run { deployment in
         let service = try await deployment.start()
         let token = try await service.token("crm", scopes: [.vocabularyUpload])
-        try await APIClient.run(service, user: nil) { client in
+        // Not over HTTP/2, where the client of the tests (async-http-client 1.37) ends its process
+        // when a response is over before the request.
+        try await APIClient.run(
+          service.baseURL, caFile: service.caFile, token: token, over: .http1
+        ) { client in
           let (parts, source) = AsyncStream.makeStream(of: ByteBuffer.self)
           var request = HTTPClientRequest(url: client.baseURL + Self.path)
           request.method = .POST

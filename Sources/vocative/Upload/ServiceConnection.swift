@@ -37,6 +37,9 @@ struct ServiceOptions: ParsableArguments {
     }
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
     configuration.timeout = .init(connect: .seconds(10), read: .seconds(60))
+    // Over HTTP/2, async-http-client 1.37 ends the process when a response is over before the
+    // request's body is: as with a job that the service refuses or stops.
+    configuration.httpVersion = .http1Only
     // Whoever calls tries again, and tells of it.
     configuration.connectionPool.retryConnectionEstablishment = false
     let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)

@@ -57,7 +57,7 @@ enum Command {
   private static var cleanEnvironment: [String: String] {
     ProcessInfo.processInfo.environment.filter { key, _ in
       key == "PATH" || key == "HOME" || key == "TMPDIR" || key.hasPrefix("LD_")
-    }
+    }.merging(["XDG_STATE_HOME": Scratch.state]) { $1 }
   }
 }
 

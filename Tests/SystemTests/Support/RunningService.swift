@@ -143,6 +143,9 @@ enum Scratch {
 
   private static let files = (try? directory()) ?? "/tmp"
 
+  /// What commands keep between their runs.
+  static let state = (try? directory()) ?? "/tmp"
+
   static func directory() throws -> String {
     let path = "/tmp/\(prefix)\(getpid())-\(UUID().uuidString.prefix(8))"
     made.withLock { $0.append(path) }
